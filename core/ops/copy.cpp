@@ -129,12 +129,14 @@ Status addCopy(PlanBuilder& builder, DataType type, Walk walk, const BufferRange
     if (const auto dense = transposition(part)) return addTransposition(builder, type, part, *dense, ranges);
     if (copiesLines(builder, type, part)) return addLines(builder, type, part, ranges);
     const Moves moves = movesOf(builder, {.vectors = kBoth, .runs = true}, part, type, kTo);
-    return builder.addItems(kernels::Copy{.form = formOf<kernels::Copy>(moves.unit),
-                                          .type = moves.type,
-                                          .push = {.walk = walkWords(moves.walk)},
-                                          .x = ranges[kFrom],
-                                          .y = ranges[kTo]},
-                            moves.items, builder.parameters(moves.walk), 1);
+    kernels::Copy call{.form = formOf<kernels::Copy>(moves.unit),
+                       .type = moves.type,
+                       .push = {.walk = walkWords(moves.walk)},
+                       .spec = {},
+                       .x = ranges[kFrom],
+                       .y = ranges[kTo]};
+    if (moves.unit == MoveUnit::Run) call.spec.rank = moves.walk.rank;
+    return builder.addItems(call, moves.items, builder.parameters(moves.walk), 1);
   });
 }
 

@@ -79,7 +79,7 @@ Status addGather(PlanBuilder& builder, Walk walk, UINT axis) {
                                   builder.inputOperand(1), builder.outputOperand()};
     const auto call = [&](const ElementPart& part) -> KernelCall {
       using Form = kernels::Gather::Form;
-      return kernels::Gather{.form = part.vectors ? Form::Vectors
+      kernels::Gather gather{.form = part.vectors ? Form::Vectors
                                      : part.runs  ? Form::Runs
                                                   : Form::Strided,
                              .type = part.vectors ? KernelType::B32
@@ -91,9 +91,12 @@ Status addGather(PlanBuilder& builder, Walk walk, UINT axis) {
                                       .axisStride = part.vectors ? x.strides[axis] / use.elements : x.strides[axis],
                                       .first = first,
                                       .window = count},
+                             .spec = {},
                              .x = part.buffers[0],
                              .indices = part.buffers[1],
                              .y = part.buffers[2]};
+      if (part.runs) gather.spec.rank = part.walk.rank;
+      return gather;
     };
     TRY(addElements(builder, walk, ranges, 0, call, use));
   }

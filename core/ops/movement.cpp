@@ -261,20 +261,18 @@ Status planPad(const Operation& op, PlanBuilder& builder, uint32_t mode, std::sp
     appendDivisor(parameters, padPeriod(mode, d->inputSize));
   }
   using Form = kernels::Pad::Form;
-  return builder.addItems(kernels::Pad{.form = vectors ? Form::Vectors
-                                               : runs  ? Form::Runs
-                                                       : Form::Strided,
-                                       .type = vectors ? KernelType::B32
-                                               : runs  ? builder.sizedElement(x.type).type
-                                                       : builder.sizedElement(x.type),
-                                       .push = {.count = static_cast<uint32_t>(items),
-                                                .rank = static_cast<uint32_t>(dimensions.size()),
-                                                .low = value[0],
-                                                .high = value[1]},
-                                       .spec = {.mode = mode},
-                                       .x = builder.input(0),
-                                       .y = builder.output()},
-                          runs ? items / number : items, builder.parameters(parameters), 1);
+  return builder.addItems(
+      kernels::Pad{.form = vectors ? Form::Vectors
+                           : runs  ? Form::Runs
+                                   : Form::Strided,
+                   .type = vectors ? KernelType::B32
+                           : runs  ? builder.sizedElement(x.type).type
+                                   : builder.sizedElement(x.type),
+                   .push = {.count = static_cast<uint32_t>(items), .low = value[0], .high = value[1]},
+                   .spec = {.mode = mode, .rank = static_cast<uint32_t>(dimensions.size())},
+                   .x = builder.input(0),
+                   .y = builder.output()},
+      runs ? items / number : items, builder.parameters(parameters), 1);
 }
 
 template <class Desc>
@@ -377,6 +375,7 @@ Status planTile(const Operation& op, PlanBuilder& builder) {
     return builder.addWalk(*lines, kernels::Copy{.form = kernels::Copy::Form::Vectors,
                                                  .type = KernelType::B32,
                                                  .push = {.walk = walkWords(*lines)},
+                                                 .spec = {},
                                                  .x = builder.input(0),
                                                  .y = builder.output()});
   constexpr std::array<uint32_t, kMaxRank> kStarts{};

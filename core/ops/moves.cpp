@@ -12,8 +12,7 @@ Moves movesOf(const PlanBuilder& builder, const MoveForms& forms, const Walk& wa
     if (const auto rows = walk.inVectors(number, forms.rows))
       return {MoveUnit::Row, *rows, rows->count(), element.type};
   if (byteWidth(type) <= 4 && forms.runs && areManyRuns(builder.target(), walk.count(), number))
-    if (const auto runs = walk.inRuns(number, output))
-      return {MoveUnit::Run, *runs, runs->count() / number, element.type};
+    if (const auto runs = walk.inRuns(number, output)) return {MoveUnit::Run, *runs, runs->count() / number, element};
   return {MoveUnit::Element, walk, walk.count(), element};
 }
 

@@ -241,11 +241,10 @@ Status addNormalize(PlanBuilder& builder, uint32_t parts, const Operands& operan
                           .push = {.walk = {count, walks.first.rank},
                                    .secondRank = walks.second.rank,
                                    .secondAt = walks.first.vectors(),
-                                   .parts = withOperands(parts, operands) | walks.along,
                                    .epsilon = floatBits(epsilon),
                                    .alpha = floatBits(activation.parameters[0]),
                                    .beta = floatBits(activation.parameters[1])},
-                          .spec = {.fused = activation.type},
+                          .spec = {.fused = activation.type, .parts = withOperands(parts, operands) | walks.along},
                           .x = builder.input(0),
                           .mean = builder.input(operands.mean),
                           .variance = builder.input(operands.variance),
@@ -299,11 +298,10 @@ Status addNormalizeRows(PlanBuilder& builder, uint32_t parts, const Operands& op
       .push = {.rows = rows.count,
                .elements = rows.elements,
                .split = {kept.rank, reduced.rank, kept.vectors()},
-               .parts = withOperands(parts, operands),
                .epsilon = floatBits(epsilon),
                .alpha = floatBits(activation.parameters[0]),
                .beta = floatBits(activation.parameters[1])},
-      .spec = {.fused = activation.type},
+      .spec = {.fused = activation.type, .parts = withOperands(parts, operands)},
       .x = builder.input(0),
       .scale = builder.input(operands.scale),
       .bias = builder.input(operands.bias),
@@ -319,11 +317,11 @@ Status addNormalizeRows(PlanBuilder& builder, uint32_t parts, const Operands& op
 }
 
 constexpr uint32_t kScaleAlong = 64;
+constexpr uint32_t kBiasAlong = 128;
 
 // Returns how scale and bias are read if they vary along rows, which must be in vectors, too. Returns no value if one
 // of them does not lie in vectors.
 std::optional<uint32_t> partsAlong(DataType type, const Operands& operands, const SplitWalk& walks) {
-  constexpr uint32_t kBiasAlong = 128;
   uint32_t parts = 0;
   for (const auto& [input, operand, bit] :
        {std::tuple{operands.scale, 2u, kScaleAlong}, std::tuple{operands.bias, 3u, kBiasAlong}}) {
@@ -362,6 +360,12 @@ std::pair<VectorRows, uint32_t> chooseRows(DataType type, const Operands& operan
                                            const SplitWalk& walks, const Target& target) {
   VectorRows chosen = chooseVectorRows(type, walks.kept, walks.reduced, target);
   const auto along = partsAlong(type, operands, walks);
+  // Half as many invocations load scale and bias half as often as they would beside a few elements of FLOAT16 each.
+  constexpr uint32_t kHeldWide = 32;
+  constexpr uint32_t kHalf = kGroupSize / 2;
+  if (chosen.reads == RowReads::Held && byteWidth(type) == 2 && target.caps.maxInvocations != 0 &&
+      along == (kScaleAlong | kBiasAlong) && rows.elements <= kHeldWide * kHalf)
+    chosen = {.reads = RowReads::HeldWide, .invocations = kHalf};
   if (chosen.reads != RowReads::None && areFew(rows)) chosen = {.refusal = "It has few rows."};
   if (chosen.reads != RowReads::None && !along) chosen = {.refusal = "Scale or bias is not in vectors."};
   return {chosen, along.value_or(0)};

@@ -138,7 +138,7 @@ class ReductionPlan {
     const auto& [part, inside, number] = steps;
     const uint32_t indexBytes = arg() ? byteWidth(builder_.op().output().type) : 0;
     const uint32_t elements = partials.read ? partials.count : static_cast<uint32_t>(inside.count());
-    const uint32_t lanes = spread.row ? lanesOf(elements, spread, number) : 1;
+    const uint32_t lanes = spread.row ? lanesOf(elements, spread) : 1;
     kernels::Reduce call{.form = number != 0 ? Form::Vectors : Form::Strided,
                          .type = kernelType(input().type),
                          .push = {.outputs = static_cast<uint32_t>(part.count()),
@@ -166,10 +166,9 @@ class ReductionPlan {
   }
 
   // Invocations that share what a task reduces: as few as load all of it at once, so that short rows share a workgroup.
-  static uint32_t lanesOf(uint32_t elements, const Spread& spread, uint32_t number) {
-    constexpr uint32_t kLoads = 16;  // elements, in vectors
-    const uint32_t each = number != 0 ? kLoads / number : 4;
-    const auto needed = static_cast<uint32_t>(divideUp(std::min(spread.perChunk, elements), each));
+  static uint32_t lanesOf(uint32_t elements, const Spread& spread) {
+    constexpr uint32_t kLoads = 4;  // elements or vectors
+    const auto needed = static_cast<uint32_t>(divideUp(std::min(spread.perChunk, elements), kLoads));
     return std::min(std::bit_ceil(needed), kGroupSize);
   }
 

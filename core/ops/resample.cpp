@@ -244,15 +244,14 @@ Status addDoubled(PlanBuilder& builder, const Resampling& resampling, const Plac
   const uint32_t number = vectorElements(y.type);
   const auto count = static_cast<uint32_t>(y.elements / number / planes.count);
   return builder.addItems(
-      kernels::ResampleDoubled{.type = kernelType(y.type),
+      kernels::ResampleDoubled{.type = builder.typedElement(y.type),
                                .push = {.count = count,
-                                        .rank = places.rank,
                                         .axisAt = places.axisAt,
                                         .roundUp = resampling.roundUp,
                                         .planes = planes.count,
                                         .inputStep = builder.op().input(0).strides[planes.dimension],
                                         .outputStep = y.strides[planes.dimension] / number},
-                               .spec = {.linear = resampling.linear, .axes = axes},
+                               .spec = {.linear = resampling.linear, .axes = axes, .rank = places.rank},
                                .x = builder.input(0),
                                .y = builder.output()},
       count, builder.parameters(places.words), kLookup * number * planes.count);
@@ -262,9 +261,9 @@ Status addLines(PlanBuilder& builder, const Places& places, uint32_t axes) {
   const Tensor& y = builder.op().output();
   const uint32_t number = vectorElements(y.type);
   const auto count = static_cast<uint32_t>(y.elements / number);
-  return builder.addItems(kernels::ResampleLines{.type = kernelType(y.type),
-                                                 .push = {.count = count, .rank = places.rank, .axisAt = places.axisAt},
-                                                 .spec = {.axes = axes},
+  return builder.addItems(kernels::ResampleLines{.type = builder.typedElement(y.type),
+                                                 .push = {.count = count, .axisAt = places.axisAt},
+                                                 .spec = {.axes = axes, .rank = places.rank},
                                                  .x = builder.input(0),
                                                  .y = builder.output()},
                           count, builder.parameters(places.words), kLookup * number);
@@ -315,23 +314,22 @@ Status addWeighted(PlanBuilder& builder, const Resampling& resampling, std::span
             .weights = weights},
         axes[a].outputSize, builder.parameters({at, at + 12}), kLookup * pitch[a]));
   }
-  return builder.addItems(kernels::ResampleWeighted{.type = builder.typedElement(x.type),
-                                                    .push = {.count = count,
-                                                             .rank = places.rank,
-                                                             .pitch0 = pitch[0],
-                                                             .pitch1 = pitch[1],
-                                                             .first1 = first[1],
-                                                             .inputStep0 = axes[0].inputStride,
-                                                             .inputStep1 = axes.back().inputStride,
-                                                             .planes = planes.count,
-                                                             .inputPlane = x.strides[planes.dimension],
-                                                             .outputPlane = y.strides[planes.dimension]},
-                                                    .spec = {.axes = static_cast<uint32_t>(axes.size())},
-                                                    .x = builder.input(0),
-                                                    .weights = weights,
-                                                    .y = builder.output()},
-                          count, builder.parameters(places.words),
-                          kLookup * (pitch[0] * std::max(pitch[1], 1u)) * planes.count);
+  return builder.addItems(
+      kernels::ResampleWeighted{.type = builder.typedElement(x.type),
+                                .push = {.count = count,
+                                         .pitch0 = pitch[0],
+                                         .pitch1 = pitch[1],
+                                         .first1 = first[1],
+                                         .inputStep0 = axes[0].inputStride,
+                                         .inputStep1 = axes.back().inputStride,
+                                         .planes = planes.count,
+                                         .inputPlane = x.strides[planes.dimension],
+                                         .outputPlane = y.strides[planes.dimension]},
+                                .spec = {.axes = static_cast<uint32_t>(axes.size()), .rank = places.rank},
+                                .x = builder.input(0),
+                                .weights = weights,
+                                .y = builder.output()},
+      count, builder.parameters(places.words), kLookup * (pitch[0] * std::max(pitch[1], 1u)) * planes.count);
 }
 
 // Adds a kernel of lines in vectors where one computes the output, and says whether one does.

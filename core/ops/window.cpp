@@ -155,9 +155,7 @@ Status planUnfold(const Operation& op, PlanBuilder& builder) {
       kernels::Unfold{.form = runs ? Form::Runs : Form::Strided,
                       .type = runs ? builder.sizedElement(x.type).type : builder.sizedElement(x.type),
                       .push = {.count = static_cast<uint32_t>(items),
-                               .digits = digits.count,
                                .imageAt = imageAt,
-                               .imageRank = window.dimensionCount,
                                .base = base,
                                .repeatAt = repeatAt,
                                .outer = repeated[0].size,
@@ -165,6 +163,7 @@ Status planUnfold(const Operation& op, PlanBuilder& builder) {
                                .along = along,
                                .alongStride = window.strides[along] * x.strides[along + 2],
                                .alongStep = window.strides[along]},
+                      .spec = {.digits = digits.count, .imageRank = window.dimensionCount},
                       .x = builder.input(0),
                       .y = builder.output()},
       items, builder.parameters(words), together);

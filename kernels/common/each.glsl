@@ -1,18 +1,29 @@
 // main() of kernels that store an element for each position of a walk: elementAt(at) of the walk's offsets there, to
 // offset at.OUTPUT of y. Every invocation stores an element; with VECTORS a vector of elements, which the walk steps
-// through; with RUNS a run of them. Include last.
+// through; with RUNS a run of them, for which ALIKE_RUNS has code of its own where all are alike. Include last.
 #ifdef RUNS
 #include "common/packed.glsl"
 #include "common/runs.glsl"
 
 PACKED_OUT(y)
+#ifndef WALK_RANK
+#define WALK_RANK push.rank
+#endif
 
 void main() {
   uint item;
   if (!gridItem(push.count / kRun, item)) return;
-  Run run = runAt(push.rank, item * kRun);
-  const uint target = run.at.OUTPUT / kRun;
   uvec4 vector = uvec4(0u);
+#ifdef ALIKE_RUNS
+  if (areAlike()) {
+    const uvec4 at = startOfRun(WALK_RANK, item * kRun);
+    [[unroll]] for (uint i = 0u; i < kRun; ++i) putElement(vector, i, elementAt(at + offsetsInRun(i)));
+    y[at.OUTPUT / kRun] = vector;
+    return;
+  }
+#endif
+  Run run = runAt(WALK_RANK, item * kRun);
+  const uint target = run.at.OUTPUT / kRun;
   [[unroll]] for (uint i = 0u; i < kRun; ++i) {
     if (i != 0u) advance(run);
     putElement(vector, i, elementAt(run.at));

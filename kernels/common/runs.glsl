@@ -50,6 +50,48 @@ void advance(inout Run run) {
   run.at = planeEnds ? run.next : run.at;
 }
 
+// Whether element `i` of all runs lies at the same offset from its first: lines are a multiple of runs, or runs one of
+// lines and planes one of runs.
+bool areAlike() {
+  const uint line = parameters[1].x;
+  return line % kRun == 0u || ((line & (line - 1u)) == 0u && line < kRun && parameters[3].x * line % kRun == 0u);
+}
+// The offsets of an element that begins such a run.
+uvec4 startOfRun(uint rank, uint index) {
+  const uvec4 innerSize = parameters[1];
+  const uvec4 outerSize = parameters[3];
+  const uint line = divideBy(index, innerSize);
+  uint rest = divideBy(line, outerSize);
+  uvec4 at = parameters[0] + (index - line * innerSize.x) * parameters[2] + (line - rest * outerSize.x) * parameters[4];
+  for (uint d = 2u; d < rank; ++d) {
+    const uvec4 dimension = parameters[1u + 2u * d];
+    const uint quotient = d + 1u == rank ? 0u : divideBy(rest, dimension);
+    at += (rest - quotient * dimension.x) * parameters[2u + 2u * d];
+    rest = quotient;
+  }
+  return at;
+}
+uvec4 offsetsInRun(uint i) {
+  const uint line = parameters[1].x;
+  if (line >= kRun) return i * parameters[2];
+  return (i & (line - 1u)) * parameters[2] + (i >> findLSB(line)) * parameters[4];
+}
+
+// RUN_IN: elements of a TENSOR_IN that lie side by side, and begin anywhere in a word.
+#if T_BITS == 32
+#define RUN_IN(NAME) \
+  uvec4 loadRun_##NAME(uint i) { return uvec4(NAME[i], NAME[i + 1u], NAME[i + 2u], NAME[i + 3u]); }
+#elif T_BITS < 32
+#define RUN_IN(NAME)                                                                             \
+  uvec4 loadRun_##NAME(uint i) {                                                                 \
+    const uint word = i / LANES;                                                                 \
+    const uint shift = LANE_SHIFT(i);                                                            \
+    const uvec4 low = uvec4(NAME[word], NAME[word + 1u], NAME[word + 2u], NAME[word + 3u]);      \
+    if (shift == 0u) return low;                                                                 \
+    return (low >> shift) | (uvec4(low.yzw, NAME[word + 4u]) << (32u - shift));                  \
+  }
+#endif
+
 // Puts element `i` into a vector of zeros. Unroll loops over `i`.
 void putElement(inout uvec4 vector, uint i, RAW bits) {
 #if T_BITS == 64

@@ -10,6 +10,10 @@
 TENSOR_IN(x)
 
 #define OUTPUT y
+#define ALIKE_RUNS
+#ifdef RUNS
+#define WALK_RANK RANK
+#endif
 RAW elementAt(uvec4 at) { return loadRaw_x(at.x); }
 
 #include "common/each.glsl"

@@ -12,6 +12,7 @@
 #include "common/runs.glsl"
 
 TENSOR_IN(x)
+RUN_IN(x)
 PACKED_OUT(y)
 
 void main() {
@@ -22,6 +23,10 @@ void main() {
   const uint target = at.y / kRun + item - line * push.lineVectors;
   // The offset of the vector's first element, modulo 2^32.
   const uint first = target * kRun - at.y;
+  if (push.inputStep == 1u && first < push.lineElements && push.lineElements - first >= kRun) {
+    y[target] = loadRun_x(at.x + first);
+    return;
+  }
   uvec4 bits = uvec4(0u);
   uvec4 mask = uvec4(0u);
   [[unroll]] for (uint i = 0u; i < kRun; ++i) {

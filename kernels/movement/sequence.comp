@@ -7,6 +7,7 @@
 #include "common/walk.glsl"
 
 #define OUTPUT x
+#define ALIKE_RUNS
 RAW elementAt(uvec4 at) {
 #if T_BITS == 64
   const COMPUTE start = fromRaw(uvec2(push.startLow, push.startHigh));

@@ -27,28 +27,50 @@ const uint kTile = kWords * kInWord;  // elements on each side
 // the destination are kWords apart.
 shared RAW tile[kTile][kWords + 1u];
 
+// All elements, or words, of an invocation are on their way before one of them is stored.
+const uint kLines = kTile * kWords / 256u;
 #ifdef WORDS
 void loadTile(uint from, uint lane, uint line, uint step1, uvec2 exist) {
-  for (; line < exist.y; line += step1)
-    if (lane * kInWord < exist.x)
-      tile[line % kInWord * kWords + line / kInWord][lane] = x[(from + line * push.strideFrom) / kInWord + lane];
+  uint loaded[kLines];
+  [[unroll]] for (uint i = 0u; i < kLines; ++i) {
+    const uint at = line + i * step1;
+    if (at < exist.y && lane * kInWord < exist.x) loaded[i] = x[(from + at * push.strideFrom) / kInWord + lane];
+  }
+  [[unroll]] for (uint i = 0u; i < kLines; ++i) {
+    const uint at = line + i * step1;
+    tile[at % kInWord * kWords + at / kInWord][lane] = loaded[i];
+  }
+}
+
+// The rows of a block become its columns: elements of each two words change places, then halves of the words.
+void turnBlock(inout uint words[kInWord]) {
+#if T_BITS == 8
+  [[unroll]] for (uint i = 0u; i < 4u; i += 2u) {
+    const uint low = words[i];
+    words[i] = (low & 0x00ff00ffu) | ((words[i + 1u] & 0x00ff00ffu) << 8);
+    words[i + 1u] = ((low >> 8) & 0x00ff00ffu) | (words[i + 1u] & 0xff00ff00u);
+  }
+#endif
+  [[unroll]] for (uint i = 0u; i < kInWord / 2u; ++i) {
+    const uint low = words[i];
+    const uint high = words[i + kInWord / 2u];
+    words[i] = (low & 0xffffu) | (high << 16);
+    words[i + kInWord / 2u] = (low >> 16) | (high & 0xffff0000u);
+  }
 }
 
 // A block of as many words as elements are in a word.
 void storeTile(uint to, uint lane, uint line, uint step1, uvec2 exist) {
   for (; line * kInWord < exist.x; line += step1) {
     if (lane * kInWord >= exist.y) continue;
-    [[unroll]] for (uint i = 0u; i < kInWord; ++i) {
-      uint word = 0u;
-      [[unroll]] for (uint j = 0u; j < kInWord; ++j)
-        word |= (tile[j * kWords + lane][line] >> (i * T_BITS) & T_MASK) << (j * T_BITS);
-      y[(to + (line * kInWord + i) * push.strideTo) / kInWord + lane] = word;
-    }
+    uint words[kInWord];
+    [[unroll]] for (uint i = 0u; i < kInWord; ++i) words[i] = tile[i * kWords + lane][line];
+    turnBlock(words);
+    [[unroll]] for (uint i = 0u; i < kInWord; ++i)
+      y[(to + (line * kInWord + i) * push.strideTo) / kInWord + lane] = words[i];
   }
 }
 #else
-// All elements of an invocation are on their way before one of them is stored.
-const uint kLines = kTile * kWords / 256u;
 void loadTile(uint from, uint lane, uint line, uint step1, uvec2 exist) {
   RAW loaded[kLines];
   [[unroll]] for (uint i = 0u; i < kLines; ++i) {

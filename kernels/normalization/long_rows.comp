@@ -73,7 +73,7 @@ void main() {
     loadBlock(first.x / kVectorElements, from, block);
     [[unroll]] for (uint i = 0u; i < kBlockFours; ++i) {
       const uint at = min(from + i / kFours * gl_WorkGroupSize.x, lastVector);
-      block[i] = finishFour(((block[i] - mean) - moments.mean) * moments.factor, first, at, i % kFours, factors);
+      block[i] = finishFour(((block[i] - mean) - moments.mean) * moments.factor, alongOf(first, at), i % kFours, factors);
     }
     if (FUSED != 0u) FOR_EACH_ELEMENT(block, kBlockFours, fused)
     [[unroll]] for (uint i = 0u; i < kBlockVectors; ++i) {

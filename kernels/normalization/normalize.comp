@@ -24,7 +24,7 @@ TENSOR_IN(addend)
 layout(set = 0, binding = BINDING_pairs, std430) readonly buffer pairsBuffer { vec2 pairs[]; };
 TENSOR_OUT(y)
 
-bool has(uint part) { return (push.parts & part) != 0u; }
+bool has(uint part) { return (PARTS & part) != 0u; }
 
 void main() {
   uint item;

@@ -22,7 +22,7 @@ const uint kHeld = 16u;
 
 shared vec2 sharedPair[256];
 
-bool has(uint part) { return (push.parts & part) != 0u; }
+bool has(uint part) { return (PARTS & part) != 0u; }
 
 uvec4 offsetsOf(uvec4 row, uint k) {
   // One dimension needs no division.

@@ -23,7 +23,7 @@ PACKED_IN(addend)
 layout(set = 0, binding = BINDING_pairs, std430) readonly buffer pairsBuffer { vec2 pairs[]; };
 PACKED_OUT(y)
 
-bool has(uint part) { return (push.parts & part) != 0u; }
+bool has(uint part) { return (PARTS & part) != 0u; }
 
 float fused(float v) { return activate(FUSED, v, vec2(uintBitsToFloat(push.alpha), uintBitsToFloat(push.beta))); }
 

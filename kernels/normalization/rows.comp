@@ -9,6 +9,8 @@
 
 const uint kHeldVectors = HELD / kVectorElements;
 const uint kHeldFours = HELD / 4u;
+// Whether scale and bias are loaded with the row, where that takes few registers.
+const bool kLoadsEarly = kHeldVectors <= 2u;
 
 void main() {
   const uint group = groupIndex();
@@ -24,6 +26,11 @@ void main() {
   uvec4 loaded[kHeldVectors];
   [[unroll]] for (uint i = 0u; i < kHeldVectors; ++i) loaded[i] =
       loadedVector(first.x / kVectorElements + min(lane + i * ROW_INVOCATIONS, last));
+  const vec2 factors = sharedOf(first);
+  Along along[kHeldVectors];
+  if (kLoadsEarly) {
+    [[unroll]] for (uint i = 0u; i < kHeldVectors; ++i) along[i] = alongOf(first, min(lane + i * ROW_INVOCATIONS, last));
+  }
   vec4 held[kHeldFours];
   [[unroll]] for (uint i = 0u; i < kHeldFours; ++i) held[i] = fourOfLoaded(loaded[i / kFours], i % kFours);
 
@@ -47,11 +54,11 @@ void main() {
   const float correction = has(16u) ? both.x / float(push.elements) : 0.0;
   const Moments moments = momentsOf(correction, both.y - (has(16u) ? both.x * correction : 0.0));
 
-  const vec2 factors = sharedOf(first);
-  [[unroll]] for (uint i = 0u; i < kHeldFours; ++i) {
-    const uint at = min(lane + i / kFours * ROW_INVOCATIONS, last);
-    held[i] = finishFour((held[i] - moments.mean) * moments.factor, first, at, i % kFours, factors);
+  if (!kLoadsEarly) {
+    [[unroll]] for (uint i = 0u; i < kHeldVectors; ++i) along[i] = alongOf(first, min(lane + i * ROW_INVOCATIONS, last));
   }
+  [[unroll]] for (uint i = 0u; i < kHeldFours; ++i) held[i] =
+      finishFour((held[i] - moments.mean) * moments.factor, along[i / kFours], i % kFours, factors);
   if (FUSED != 0u) FOR_EACH_ELEMENT(held, kHeldFours, fused)
   if (kScalesHalves) {
     [[unroll]] for (uint i = 0u; i < kHeldFours; ++i) held[i] =

@@ -15,7 +15,7 @@ PACKED_IN(bias)
 PACKED_OUT(y)
 #include "common/cast_rows.glsl"
 
-bool has(uint part) { return (push.parts & part) != 0u; }
+bool has(uint part) { return (PARTS & part) != 0u; }
 
 // The row's first elements (operands: input, output, scale, bias).
 uvec4 firstElements(uint row) { return walkOffsets(0u, push.keptRank, row); }
@@ -48,7 +48,7 @@ layout(set = 0, binding = BINDING_scale, std430) readonly buffer scaleHalvesBuff
 // FACTOR_HALVES: the scale is FLOAT16, and multiplies what has been rounded to FLOAT16. The zero, of which compilers do
 // not know, keeps the rounding: NVIDIA's leaves out conversions there and back.
 vec4 scaledHalves(vec4 v, uvec4 first, uint at) {
-  const uvec2 halves = halvesFromFloats(v) ^ (push.parts >> 16);
+  const uvec2 halves = halvesFromFloats(v) ^ (push.keptRank >> 16);
   const uvec2 factor = scaleHalves[first.z / 4u + at];
   return vec4(unpackHalf2x16(halves.x), unpackHalf2x16(halves.y)) *
          vec4(unpackHalf2x16(factor.x), unpackHalf2x16(factor.y));
@@ -59,12 +59,22 @@ const bool kScalesHalves = FACTOR_HALVES != 0u;
 const bool kScalesHalves = false;
 #endif
 
-// Four results, but for the activation, of vector `at` of a row, from differences to the mean times the factor.
-vec4 finishFour(vec4 v, uvec4 first, uint at, uint four, vec2 factors) {
+// What lies along a row beside vector `at` of it: vectors of the scale and the bias.
+struct Along {
+  uvec4 scale1;
+  uvec4 bias1;
+};
+Along alongOf(uvec4 first, uint at) {
+  Along along = Along(uvec4(0u), uvec4(0u));
+  if (has(64u) && !kScalesHalves) along.scale1 = scale[first.z / kVectorElements + at];
+  if (has(128u)) along.bias1 = bias[first.w / kVectorElements + at];
+  return along;
+}
+
+// Four results, but for the activation, from differences to the mean times the factor.
+vec4 finishFour(vec4 v, Along along, uint four, vec2 factors) {
   if (kScalesHalves) return v;
-  if (has(64u)) v *= fourOf(scale[first.z / kVectorElements + at], four);
-  if (has(2u) && !has(64u)) v *= factors.x;
-  if (has(128u)) v += fourOf(bias[first.w / kVectorElements + at], four);
-  if (has(4u) && !has(128u)) v += factors.y;
+  if (has(2u)) v *= has(64u) ? fourOf(along.scale1, four) : vec4(factors.x);
+  if (has(4u)) v += has(128u) ? fourOf(along.bias1, four) : vec4(factors.y);
   return v;
 }

@@ -189,8 +189,64 @@ uint rowsOfGroup() { return gl_WorkGroupSize.x / ROW_LANES; }
 shared RAW sharedValue[256];
 shared uint sharedExtra[256];
 
+#if T_IS_FLOAT
+// NAME: what the invocations that share a row have together, in two steps: some have shares of it, each of which one
+// invocation puts together.
+#define OF_ROW(NAME, TYPE, TO_BITS, FROM_BITS, TOGETHER)                                             \
+  TYPE NAME(TYPE v) {                                                                                \
+    const uint kMostShares = 16u;                                                                    \
+    const uint lane = laneOfRow();                                                                   \
+    const uint first = gl_LocalInvocationID.x - lane;                                                \
+    const uint shares = min(kMostShares, ROW_LANES);                                                 \
+    sharedValue[first + lane] = TO_BITS(v);                                                          \
+    barrier();                                                                                       \
+    if (lane < shares) {                                                                             \
+      for (uint i = lane + shares; i < ROW_LANES; i += shares) {                                     \
+        const TYPE other = FROM_BITS(sharedValue[first + i]);                                        \
+        v = TOGETHER;                                                                                \
+      }                                                                                              \
+      sharedExtra[first + lane] = TO_BITS(v);                                                        \
+    }                                                                                                \
+    barrier();                                                                                       \
+    v = FROM_BITS(sharedExtra[first]);                                                               \
+    for (uint i = 1u; i < shares; ++i) {                                                             \
+      const TYPE other = FROM_BITS(sharedExtra[first + i]);                                          \
+      v = TOGETHER;                                                                                  \
+    }                                                                                                \
+    return v;                                                                                        \
+  }
+OF_ROW(sumOfRow, float, floatBitsToUint, uintBitsToFloat, v + other)
+OF_ROW(greatestOfRow, int, uint, int, max(v, other))
+OF_ROW(greatestPlaceOfRow, uint, uint, uint, max(v, other))
+
+// The greatest value of all, and the sum relative to it.
+Accumulator combineLogSumExpOfRow(Accumulator a) {
+  const float top = valueOfKey(greatestOfRow(orderKey(a.value)));
+  // Not where both are infinite.
+  const float factor = a.value == top ? 1.0 : expOfNegative(a.value - top);
+  return Accumulator(top, floatBitsToUint(sumOfRow(uintBitsToFloat(a.extra) * factor)));
+}
+
+// The value that is sought of all, and then the first or last index of those who have it.
+Accumulator combineArgOfRow(Accumulator a) {
+  const bool isLeast = FUNCTION == DML_REDUCE_FUNCTION_ARGMIN;
+  const int key = isLeast ? ~numericKey(a.value) : numericKey(a.value);
+  const bool hasIndex = a.extra != kNoIndex;
+  const int top = greatestOfRow(hasIndex ? key : -0x7fffffff - 1);
+  const bool preferLast = push.preferLast != 0u;
+  // One more than the index or its distance from the last, so that 0 is none.
+  const uint place = hasIndex && key == top ? (preferLast ? a.extra + 1u : ~a.extra) : 0u;
+  const uint best = greatestPlaceOfRow(place);
+  return Accumulator(valueOfKey(isLeast ? ~top : top), preferLast ? best - 1u : ~best);
+}
+#endif
+
 // Of the invocations that share a row, in the first one.
 Accumulator combineOfRow(Accumulator a) {
+#if T_IS_FLOAT
+  if (kIsLogSumExp) return combineLogSumExpOfRow(a);
+  if (kIsArg) return combineArgOfRow(a);
+#endif
   const uint lane = gl_LocalInvocationID.x;
   sharedValue[lane] = wideToRaw(a.value);
   sharedExtra[lane] = a.extra;

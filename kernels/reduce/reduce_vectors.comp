@@ -17,9 +17,9 @@
 
 PACKED_IN(x)
 
-const uint kTerms = 4u;  // elements that are added at once
-// Vectors under way at once: 16 elements of a row, or kTerms of each output.
-const uint kRowLoads = 16u / kVectorElements;
+const uint kTerms = 4u;     // elements that are added at once
+const uint kRowLoads = 4u;  // vectors of a row under way at once
+const uint kRowFours = kRowLoads * kFours;
 
 uint reducedOffset(uint l) {
   // One dimension needs no division.
@@ -63,35 +63,42 @@ Accumulator accumulatorOf(Running a) {
 
 // This takes one exponential per element, which no pair of accumulators achieves. Where the greatest is infinite, so is
 // the result, whatever the sum is but NaN.
-Running addExponentials(Running a, float v[kTerms], uint count) {
-  const float before = intBitsToFloat(a.value);
-  float top = before;
-  uint magnitude = 0u;
-  [[unroll]] for (uint i = 0u; i < kTerms; ++i) {
-    if (i >= count) v[i] = LOWEST;
-    magnitude = max(magnitude, floatBitsToUint(v[i]) & 0x7fffffffu);
-    top = max(top, v[i]);
+#define ADD_EXPONENTIALS(NAME, FOURS)                                                                             \
+  Running NAME(Running a, vec4 fours[FOURS]) {                                                                    \
+    const float before = intBitsToFloat(a.value);                                                                 \
+    uvec4 magnitudes = uvec4(0u);                                                                                 \
+    vec4 tops = vec4(before);                                                                                     \
+    [[unroll]] for (uint i = 0u; i < FOURS; ++i) {                                                                \
+      magnitudes = max(magnitudes, floatBitsToUint(fours[i]) & 0x7fffffffu);                                      \
+      tops = max(tops, fours[i]);                                                                                 \
+    }                                                                                                             \
+    const uint magnitude = max(max(magnitudes.x, magnitudes.y), max(magnitudes.z, magnitudes.w));                 \
+    if (magnitude > 0x7f800000u) return Running(a.value, magnitude);                                              \
+    const float top = max(max(tops.x, tops.y), max(tops.z, tops.w));                                              \
+    const float base = abs(top) == HIGHEST ? 0.0 : top;                                                           \
+    vec4 sums = vec4(uintBitsToFloat(a.extra) * powersOf(vec4(min(before - base, 0.0))).x, 0.0, 0.0, 0.0);        \
+    [[unroll]] for (uint i = 0u; i < FOURS; ++i) sums += powersOf(min(fours[i] - base, 0.0));                     \
+    return Running(floatBitsToInt(top), floatBitsToUint((sums.x + sums.y) + (sums.z + sums.w)));                  \
   }
-  if (magnitude > 0x7f800000u) return Running(a.value, magnitude);
-  const float base = abs(top) == HIGHEST ? 0.0 : top;
-  const vec4 powers = powersOf(min(vec4(v[0], v[1], v[2], v[3]) - base, 0.0));
-  const float sum = uintBitsToFloat(a.extra) * powersOf(vec4(min(before - base, 0.0))).x;
-  return Running(floatBitsToInt(top), floatBitsToUint(sum + ((powers.x + powers.y) + (powers.z + powers.w))));
-}
+ADD_EXPONENTIALS(addExponentials, 1u)
+ADD_EXPONENTIALS(addExponentialsOfRow, kRowFours)
 
-// Elements of increasing indices. Without branches but those on the function, which DXIL has for every element.
+// Elements of increasing indices. Without branches but those on the function, which DXIL has for every element. What
+// lies behind `count` repeats the last element, which changes no order.
 Running addElements(Running a, float v[kTerms], uint index, uint step1, uint count) {
-  if (kIsLogSumExp) return addExponentials(a, v, count);
+  if (kIsLogSumExp) {
+    vec4 fours[1];
+    [[unroll]] for (uint i = 0u; i < kTerms; ++i) fours[0][i] = i < count ? v[i] : LOWEST;
+    return addExponentials(a, fours);
+  }
   if (kIsExtreme) {
     float result = intBitsToFloat(a.value);
-    [[unroll]] for (uint i = 0u; i < kTerms; ++i) {
-      const float term = i < count ? v[i] : kIsLeast ? HIGHEST : LOWEST;
-      result = kIsLeast ? lesserNumber(result, term) : greaterNumber(result, term);
-    }
+    [[unroll]] for (uint i = 0u; i < kTerms; ++i)
+      result = kIsLeast ? lesserNumber(result, v[i]) : greaterNumber(result, v[i]);
     return Running(floatBitsToInt(result), 0u);
   }
   if (kIsOrdered && !kIsArg) {
-    [[unroll]] for (uint i = 0u; i < kTerms; ++i) a.value = max(a.value, i < count ? keyOf(v[i]) : kLeastKey);
+    [[unroll]] for (uint i = 0u; i < kTerms; ++i) a.value = max(a.value, keyOf(v[i]));
     return a;
   }
   if (kIsArg) {
@@ -124,45 +131,159 @@ uint pairOfKeys(uint word) {
   return kIsLeast ? ~order : order;
 }
 
-// The greatest key of elements of increasing positions, above the position, or its complement where the first of equal
-// elements is wanted, of 16 bits.
-int addPairs(int best, uvec4 vector, uint position) {
-  const uint flip = push.preferLast != 0u ? 0u : 0xffffu;
-  [[unroll]] for (uint i = 0u; i < 4u; ++i) {
-    const uint keys = pairOfKeys(vector[i]);
-    best = max(best, int((keys << 16) | ((position + 2u * i) ^ flip)));
-    best = max(best, int((keys & 0xffff0000u) | ((position + 2u * i + 1u) ^ flip)));
-  }
-  return best;
+// A key above a position of 16 bits, or above its complement where the first of equal elements is wanted.
+uint flipOfPositions() { return push.preferLast != 0u ? 0u : 0xffffu; }
+int lowPlace(uint keys, uint position) { return int((keys << 16) | position); }
+int highPlace(uint keys, uint position) { return int((keys & 0xffff0000u) | position); }
+uint positionOf(int place) { return uint(place) & 0xffffu ^ flipOfPositions(); }
+float numberOf(int place) {
+  const uint key = uint(kIsLeast ? ~place : place) >> 16;
+  return floatFromHalf(key ^ ((key >> 15) * 0x7fffu));
 }
 
 // The first or last of the greatest elements of a row's part that an invocation reads.
 Accumulator argOfRow(uint first, uint begin, uint end) {
   const uint lane = laneOfRow();
+  const uint flip = flipOfPositions();
   int best = kLeastKey;
   uint position = 0u;
   for (uint k = begin + lane; k < end; k += kRowLoads * ROW_LANES) {
     uvec4 loaded[kRowLoads];
     [[unroll]] for (uint i = 0u; i < kRowLoads; ++i) loaded[i] =
         x[first + reducedOffset(min(k + i * ROW_LANES, end - 1u))];
-    [[unroll]] for (uint i = 0u; i < kRowLoads; ++i)
-      if (k + i * ROW_LANES < end) best = addPairs(best, loaded[i], position + i * kVectorElements);
+    [[unroll]] for (uint i = 0u; i < kRowLoads * 4u; ++i) {
+      if (k + i / 4u * ROW_LANES >= end) break;
+      const uint keys = pairOfKeys(loaded[i / 4u][i % 4u]);
+      best = max(best, lowPlace(keys, (position + 2u * i) ^ flip));
+      best = max(best, highPlace(keys, (position + 2u * i + 1u) ^ flip));
+    }
     position += kRowLoads * kVectorElements;
   }
   if (begin + lane >= end) return emptyAccumulator();
-  const uint place = uint(best) & 0xffffu ^ (push.preferLast != 0u ? 0u : 0xffffu);
-  const uint key = uint(kIsLeast ? ~best : best) >> 16;
+  const uint place = positionOf(best);
   const uint vector = begin + lane + place / kVectorElements * ROW_LANES;
-  return Accumulator(floatFromHalf(key ^ ((key >> 15) * 0x7fffu)),
-                     push.firstIndex + vector * kVectorElements + place % kVectorElements);
+  return Accumulator(numberOf(best), push.firstIndex + vector * kVectorElements + place % kVectorElements);
+}
+
+// The same of each of the outputs in a vector.
+void argsOfColumns(uint first, uint begin, uint end, out Accumulator results[kVectorElements]) {
+  const uint flip = flipOfPositions();
+  int best[kVectorElements];
+  [[unroll]] for (uint e = 0u; e < kVectorElements; ++e) best[e] = kLeastKey;
+  uint position = 0u;
+  for (uint k = begin; k < end; k += kTerms * push.chunks) {
+    uvec4 loaded[kTerms];
+    [[unroll]] for (uint i = 0u; i < kTerms; ++i) loaded[i] = x[first + reducedOffset(min(k + i, end - 1u))];
+    [[unroll]] for (uint i = 0u; i < kTerms * 4u; ++i) {
+      const uint keys = pairOfKeys(loaded[i / 4u][i % 4u]);
+      const uint at = (position + min(i / 4u, end - 1u - k)) ^ flip;
+      best[i % 4u * 2u] = max(best[i % 4u * 2u], lowPlace(keys, at));
+      best[i % 4u * 2u + 1u] = max(best[i % 4u * 2u + 1u], highPlace(keys, at));
+    }
+    position += kTerms;
+  }
+  [[unroll]] for (uint e = 0u; e < kVectorElements; ++e) {
+    const uint place = positionOf(best[e]);
+    const uint k = begin + place / kTerms * kTerms * push.chunks + place % kTerms;
+    results[e] = begin < end ? Accumulator(numberOf(best[e]), push.firstIndex + k) : emptyAccumulator();
+  }
+}
+#else
+// Orders elements as numbers; zeros of both signs are equal.
+int numberKey(float v) {
+  const int bits = floatBitsToInt(v);
+  const int sign1 = bits >> 31;
+  const int key = (bits ^ (sign1 & 0x7fffffff)) - sign1;
+  return kIsLeast ? ~key : key;
+}
+float numberOf(int numberKey1) {
+  const int key = kIsLeast ? ~numberKey1 : numberKey1;
+  return intBitsToFloat(key < 0 ? -key | (-0x7fffffff - 1) : key);
+}
+
+// The first or last of the greatest elements of a row's part that an invocation reads: the greatest of those under way,
+// and then which of them equal it.
+Accumulator argOfRow(uint first, uint begin, uint end) {
+  const uint kElements = kRowLoads * kVectorElements;
+  int best = kLeastKey;
+  uint index = kNoIndex;
+  for (uint k = begin + laneOfRow(); k < end; k += kRowLoads * ROW_LANES) {
+    // What lies behind the end is another invocation's.
+    const uint count = min((end - 1u - k) / ROW_LANES + 1u, kRowLoads);
+    int keys[kElements];
+    int top = kLeastKey;
+    [[unroll]] for (uint i = 0u; i < kRowLoads; ++i) {
+      const uvec4 loaded = x[first + reducedOffset(min(k + i * ROW_LANES, end - 1u))];
+      [[unroll]] for (uint e = 0u; e < 4u; ++e) {
+        keys[4u * i + e] = i < count ? numberKey(uintBitsToFloat(loaded[e])) : kLeastKey;
+        top = max(top, keys[4u * i + e]);
+      }
+    }
+    uint equal = 0u;
+    [[unroll]] for (uint i = 0u; i < kElements; ++i) equal |= keys[i] == top ? 1u << i : 0u;
+    equal &= (1u << (4u * count)) - 1u;
+    const int place = push.preferLast != 0u ? findMSB(equal) : findLSB(equal);
+    const bool replaces = top > best || index == kNoIndex || (top == best && push.preferLast != 0u);
+    index = replaces ? (k + uint(place) / 4u * ROW_LANES) * kVectorElements + uint(place) % 4u : index;
+    best = max(best, top);
+  }
+  if (index == kNoIndex) return emptyAccumulator();
+  return Accumulator(numberOf(best), push.firstIndex + index);
 }
 #endif
 
-// Of a row, whose elements go to four accumulators.
-Accumulator combineAll(Accumulator a[kVectorElements]) {
-  Accumulator all = a[0];
-  [[unroll]] for (uint e = 1u; e < 4u; ++e) all = combine(all, a[e]);
+// What an invocation reads of a row's part.
+Accumulator reducedRow(uint first, uint begin, uint end) {
+  if (kIsArg) return argOfRow(first, begin, end);
+  // Elements of four accumulators, or of one.
+  Running running[4];
+  [[unroll]] for (uint e = 0u; e < 4u; ++e) running[e] = startOf();
+  for (uint k = begin + laneOfRow(); k < end; k += kRowLoads * ROW_LANES) {
+    const uint count = min((end - 1u - k) / ROW_LANES + 1u, kRowLoads);
+    vec4 fours[kRowFours];
+    [[unroll]] for (uint i = 0u; i < kRowLoads; ++i) {
+      const uvec4 loaded = x[first + reducedOffset(min(k + i * ROW_LANES, end - 1u))];
+      [[unroll]] for (uint j = 0u; j < kFours; ++j) fours[i * kFours + j] = fourOf(loaded, j);
+    }
+    if (kIsLogSumExp) {
+      [[unroll]] for (uint i = 0u; i < kRowFours; ++i) fours[i] = i / kFours < count ? fours[i] : vec4(LOWEST);
+      running[0] = addExponentialsOfRow(running[0], fours);
+      continue;
+    }
+    [[unroll]] for (uint i = 0u; i < kRowFours; i += kTerms) {
+      [[unroll]] for (uint e = 0u; e < 4u; ++e) {
+        const float v[kTerms] = {fours[i][e], fours[i + 1u][e], fours[i + 2u][e], fours[i + 3u][e]};
+        running[e] = addElements(running[e], v, 0u, 0u, max(count * kFours, i) - i);
+      }
+    }
+  }
+  Accumulator all = accumulatorOf(running[0]);
+  if (kIsLogSumExp) return all;
+  [[unroll]] for (uint e = 1u; e < 4u; ++e) all = combine(all, accumulatorOf(running[e]));
   return all;
+}
+
+// What an invocation reads of outputs in a vector. Chunks read elements in turn, so that all of them read one place of
+// the memory at a time.
+void reduceColumns(uint first, uint begin, uint end, out Accumulator results[kVectorElements]) {
+#if T == f16
+  if (kIsArg) {
+    argsOfColumns(first, begin, end, results);
+    return;
+  }
+#endif
+  Running running[kVectorElements];
+  [[unroll]] for (uint e = 0u; e < kVectorElements; ++e) running[e] = startOf();
+  for (uint k = begin; k < end; k += kTerms * push.chunks) {
+    uvec4 loaded[kTerms];
+    [[unroll]] for (uint i = 0u; i < kTerms; ++i) loaded[i] = x[first + reducedOffset(min(k + i, end - 1u))];
+    [[unroll]] for (uint e = 0u; e < kVectorElements; ++e) {
+      float v[kTerms];
+      [[unroll]] for (uint i = 0u; i < kTerms; ++i) v[i] = fourOf(loaded[i], e / 4u)[e % 4u];
+      running[e] = addElements(running[e], v, push.firstIndex + k, 1u, end - k);
+    }
+  }
+  [[unroll]] for (uint e = 0u; e < kVectorElements; ++e) results[e] = accumulatorOf(running[e]);
 }
 
 void storeOutputs(uint first, Accumulator results[kVectorElements]) {
@@ -228,43 +349,15 @@ void main() {
   const uint outputIndex = isRow ? task / push.chunks : task % push.outputs;
   const uint chunk = isRow ? task % push.chunks : task / push.outputs;
   const uvec4 kept = walkOffsets(0u, push.keptRank, outputIndex);
-  const uint begin = chunk * push.chunkLength;
-  const uint end = min(begin + push.chunkLength, push.elements);
-  const uint step1 = isRow ? ROW_LANES : 1u;
-  const uint indices = isRow ? kVectorElements : 1u;  // that an offset of 1 skips
-
   const uint partial = push.firstPartial + chunk;
-#if T == f16
-  if (kIsArg && isRow) {
-    storeRow(given < tasks, kept.y, outputIndex * push.partials + partial, argOfRow(kept.x, begin, end));
+  if (isRow) {
+    const uint begin = chunk * push.chunkLength;
+    const Accumulator all = reducedRow(kept.x, begin, min(begin + push.chunkLength, push.elements));
+    storeRow(given < tasks, kept.y, outputIndex * push.partials + partial, all);
     return;
-  }
-#endif
-  // Of FLOAT16 in a row, both halves of a vector go to the same four, all that combineAll() takes.
-  const uint folds = isRow ? kFours : 1u;
-  const uint loads = isRow ? kRowLoads : kTerms;
-  Running running[kVectorElements];
-  [[unroll]] for (uint e = 0u; e < kVectorElements; ++e) running[e] = startOf();
-  for (uint k = begin + (isRow ? lane : 0u); k < end; k += loads * step1) {
-    const uint count = min((end - 1u - k) / step1 + 1u, loads);
-    uvec4 loaded[kTerms];
-    [[unroll]] for (uint i = 0u; i < kTerms; ++i)
-      if (i < loads) loaded[i] = x[kept.x + reducedOffset(min(k + i * step1, end - 1u))];
-    [[unroll]] for (uint e = 0u; e < kVectorElements; ++e) {
-      if (e * folds >= kVectorElements) break;
-      float v[kTerms];
-      [[unroll]] for (uint i = 0u; i < kTerms; ++i)
-        v[i] = folds == 2u ? fourOf(loaded[i / 2u], i % 2u)[e % 4u] : fourOf(loaded[i], e / 4u)[e % 4u];
-      const uint index = push.firstIndex + k * indices + (isRow ? e : 0u);
-      running[e] = addElements(running[e], v, index, step1 * indices, count * folds);
-    }
   }
   Accumulator a[kVectorElements];
-  [[unroll]] for (uint e = 0u; e < kVectorElements; ++e) a[e] = accumulatorOf(running[e]);
-  if (isRow) {
-    storeRow(given < tasks, kept.y, outputIndex * push.partials + partial, combineAll(a));
-    return;
-  }
+  reduceColumns(kept.x, chunk * kTerms, push.elements, a);
   const uint first = outputIndex * kVectorElements;
   if (WRITES_PARTIALS == 0u) {
     storeOutputs(kept.y * kVectorElements, a);

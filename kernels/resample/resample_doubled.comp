@@ -49,18 +49,19 @@ Lines linesOf(uint from, uvec4 coordinates) {
   return lines;
 }
 
-// An infinity beside the place counts for nothing.
-float between(float lower, float upper, float fraction) {
-  return mix((1.0 - fraction) * lower + fraction * upper, lower, fraction == 0.0);
+// An infinity beside the place counts for nothing. `blends`: no place is that of an element.
+float between(float lower, float upper, float fraction, bool blends) {
+  const float blend = (1.0 - fraction) * lower + fraction * upper;
+  return blends ? blend : mix(blend, lower, fraction == 0.0);
 }
 
 // Element `i` of a vector, whose places are those of the first or the second element and a whole number. `first` is
 // where the columns begin.
-float averageAt(uint i, float columns[kColumns], Place place, int first) {
+float averageAt(uint i, float columns[kColumns], Place place, int first, bool blends) {
   const uint column = i / 2u;
   const bool next = place.index != first;
   return between(next ? columns[column + 1u] : columns[column], next ? columns[column + 2u] : columns[column + 1u],
-                 place.fraction);
+                 place.fraction, blends);
 }
 
 // Of nearest elements: how many columns later the even and the odd elements of a vector begin.
@@ -77,19 +78,19 @@ uvec4 nearestOf(uint from, uint places[kColumns], ivec2 skipped) {
   return result;
 }
 
-uvec4 averagesOf(Lines lines, uint places[kColumns], Place even, Place odd) {
+uvec4 averagesOf(Lines lines, uint places[kColumns], Place even, Place odd, bool blends) {
   float columns[kColumns];
   [[unroll]] for (uint i = 0u; i < kColumns; ++i) {
     const uvec2 at = lines.offset + places[i];
     columns[i] = float(fromRaw(loadRaw_x(at.x)));
-    if (AXES > 1u) columns[i] = between(columns[i], float(fromRaw(loadRaw_x(at.y))), lines.fraction);
+    if (AXES > 1u) columns[i] = between(columns[i], float(fromRaw(loadRaw_x(at.y))), lines.fraction, blends);
   }
   uvec4 result = uvec4(0u);
 #if T_IS_FLOAT
   vec4 fours[kFours];
 #endif
   [[unroll]] for (uint i = 0u; i < kVectorElements; ++i) {
-    const float average = averageAt(i, columns, i % 2u == 0u ? even : odd, even.index);
+    const float average = averageAt(i, columns, i % 2u == 0u ? even : odd, even.index, blends);
 #if T_IS_FLOAT
     fours[i / 4u][i % 4u] = average;
 #else
@@ -107,7 +108,7 @@ void main() {
   if (!gridItem(push.count, item)) return;
   uint from, to;
   uvec4 coordinates;
-  coordinatesOf(item, push.rank, from, to, coordinates);
+  coordinatesOf(item, RANK, from, to, coordinates);
   Lines lines = linesOf(from, coordinates);
   const uint size = parameters[push.axisAt + 1u].w;
   const uint stride = parameters[push.axisAt + 2u].x;
@@ -120,11 +121,14 @@ void main() {
   const ivec2 skipped =
       ivec2(up && even.fraction > 0.0 ? 1 : 0, odd.index - even.index + (up && odd.fraction > 0.0 ? 1 : 0));
 
+  const bool blends = even.fraction != 0.0 && odd.fraction != 0.0 && (AXES == 1u || lines.fraction != 0.0);
   for (uint plane = 0u; plane < push.planes; ++plane) {
     if (LINEAR == 0u)
       y[to] = nearestOf(lines.offset.x, places, skipped);
+    else if (blends)
+      y[to] = averagesOf(lines, places, even, odd, true);
     else
-      y[to] = averagesOf(lines, places, even, odd);
+      y[to] = averagesOf(lines, places, even, odd, false);
     lines.offset += push.inputStep;
     to += push.outputStep;
   }

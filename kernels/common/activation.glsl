@@ -17,11 +17,9 @@ float timesSmallExp(float factor, float x) {
 
 // factor * softplus(x), also where e^x nears the denormal range and factors make numbers of it.
 float softplusTimesHalf(float x, float factor) {
-  if (x < -80.0) {
-    const float root = exp2(x * (0.5 * kLog2OfE));
-    return factor * root * root;
-  }
-  return isNan(x) ? x : (max(x, 0.0) + logPlus1Half(exp2(abs(x) * -kLog2OfE))) * factor;
+  const float root = exp2(abs(x) * (-0.5 * kLog2OfE));
+  const float result = (max(x, 0.0) + logPlus1Half(root * root)) * factor;
+  return x < -80.0 ? factor * root * root : result;
 }
 
 // factor * softplus(x).

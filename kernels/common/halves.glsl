@@ -30,25 +30,36 @@ const float kSeriesEnd = 0.0625;
 float expHalf(float x) { return isNan(x) ? x : exp2(x * kLog2OfE); }
 
 float expMinus1Half(float x) {
-  return abs(x) < kSeriesEnd ? x + x * x * (0.5 + x * 0.166666667) : expHalf(x) - 1.0;
+  const float series = x + x * x * (0.5 + x * 0.166666667);
+  return abs(x) < kSeriesEnd ? series : expHalf(x) - 1.0;
 }
 
 float logHalf(float x) {
-  if (isNan(x) || x < 0.0) return NOT_A_NUMBER;
   // Near 1 a device's logarithm may be far from its last place.
   const float d = x - 1.0;
-  if (abs(d) < kSeriesEnd) return d - d * d * (0.5 - d * (0.333333333 - d * 0.25));
-  return x == 0.0 ? -INFINITY : log2(x) * kLn2;
+  const float series = d - d * d * (0.5 - d * (0.333333333 - d * 0.25));
+  const float logarithm = log2(x) * kLn2;
+  return abs(d) < kSeriesEnd ? series : x == 0.0 ? -INFINITY : x < 0.0 ? NOT_A_NUMBER : logarithm;
 }
 
 // log(1 + x) for x from 0 to 1.
 float logPlus1Half(float x) {
-  return x < 0.03125 ? x - x * x * (0.5 - x * 0.333333333) : log2(1.0 + x) * kLn2;
+  const float series = x - x * x * (0.5 - x * 0.333333333);
+  return x < 0.03125 ? series : log2(1.0 + x) * kLn2;
 }
 
 float tanhHalf(float x) {
-  if (isNan(x)) return x;
-  return abs(x) < kSeriesEnd ? x * (1.0 - x * x * 0.333333333) : 1.0 - 2.0 / (1.0 + exp2(x * (2.0 * kLog2OfE)));
+  const float series = x * (1.0 - x * x * 0.333333333);
+  const float quotient1 = 1.0 - 2.0 / (1.0 + exp2(x * (2.0 * kLog2OfE)));
+  return abs(x) < kSeriesEnd ? series : quotient1;
+}
+
+float sinhHalf(float x) {
+  const float z = x * x;
+  const float series = x * (1.0 + z * (0.166666667 + z * 0.00833333333));
+  const float power = x * kLog2OfE;
+  const float difference = exp2(power - 1.0) - exp2(-power - 1.0);
+  return abs(x) < 0.25 ? series : difference;
 }
 
 // 1 - erf(x) for x >= 0: e^(-x^2) times a polynomial of 1 / (1 + 0.51 x), fitted up to 4.3.
@@ -62,14 +73,52 @@ float erfComplementHalf(float x) {
   return p * t * exp2(x * x * -kLog2OfE);
 }
 
+// 1 less the power of 2 by a polynomial that is fitted up to 3, and falls on.
 float erfHalf(float x) {
-  if (isNan(x)) return x;
   const float t = abs(x);
-  if (t < 0.5) {
-    const float z = x * x;
-    return x * (1.128366769 + z * (z * 0.103267308 - 0.375239124));
-  }
-  return withSignOf(1.0 - erfComplementHalf(t), x);
+  float p = -0.00299601491;
+  p = p * t + 0.0297970152;
+  p = p * t - 0.148936724;
+  p = p * t - 0.918376559;
+  p = p * t - 1.62790820;
+  return withSignOf(t < 0.0078125 ? t * 1.12836766 : 1.0 - exp2(p * t), x);
+}
+
+// x - n * parts * pi. Products with the first two parts of pi, of 8 and 7 bits, are exact for FLOAT16. Larger arguments
+// come from a scale and have errors of their own; from 2^23 on, these are as large as the result.
+float reducedHalf(float x, float n, float parts) {
+  precise float r = fma(n, parts * -3.140625, x);
+  r = fma(n, parts * -9.68933105e-4, r);
+  r = fma(n, parts * 1.27951583e-6, r);
+  return r * (abs(x) < 8388608.0 ? 1.0 : 0.0);
+}
+// Added to a number below 2^22, it leaves the nearest integer in the last bits.
+const float kRounder = 12582912.0;
+
+// sin(x + quarters * pi / 2), for 0 or 1 quarter.
+float sinHalf(float x, uint quarters) {
+  const float offset = 0.5 * float(quarters);
+  precise float shifted = fma(x, 0.318309886, offset) + kRounder;
+  precise float n = (shifted - kRounder) - offset;
+  const float r = reducedHalf(x, n, 1.0);
+  const float z = r * r;
+  float p = -1.84854412e-4;
+  p = p * z + 8.31181281e-3;
+  p = p * z - 0.166655472;
+  p = p * z + 0.999999053;
+  // Odd multiples of pi turn the sign.
+  return uintBitsToFloat(floatBitsToUint(p * r) ^ floatBitsToUint(shifted) << 31);
+}
+
+float tanHalf(float x) {
+  precise float shifted = fma(x, 0.636619772, kRounder);
+  precise float n = shifted - kRounder;
+  const float r = reducedHalf(x, n, 0.5);
+  const float z = r * r;
+  const float sine = r * (1.00000506 - z * 0.0684707286);
+  const float cosine = 1.0 - z * 0.401661841;
+  const bool turned = (floatBitsToUint(shifted) & 1u) != 0u;
+  return (turned ? -cosine : sine) / (turned ? sine : cosine);
 }
 
 // For t from 0 to 1.
@@ -83,9 +132,16 @@ float acosPositiveHalf(float t) {
 }
 
 float acosHalf(float x) {
-  if (isNan(x) || abs(x) > 1.0) return NOT_A_NUMBER;
   const float angle = acosPositiveHalf(abs(x));
   return x < 0.0 ? 2.0 * kHalfPi - angle : angle;
+}
+
+// Above a half, of the angle between x and 1 instead, halved.
+float asinHalf(float x) {
+  const float t = abs(x);
+  const float z = t > 0.5 ? 0.5 - 0.5 * t : t * t;
+  const float y = sqrt(z) * (1.00003106 + z * (0.164538809 + z * 0.0959882248));
+  return withSignOf(t > 0.5 ? kHalfPi - 2.0 * y : y, x);
 }
 
 // Of numbers from -1 to 1.
@@ -99,52 +155,59 @@ float atanUnitHalf(float x) {
   return p * x;
 }
 
+float atanHalf(float x) {
+  const float t = abs(x);
+  const float angle = atanUnitHalf(t > 1.0 ? 1.0 / t : t);
+  return withSignOf(t > 1.0 ? kHalfPi - angle : angle, x);
+}
+
 float coshHalf(float x) {
-  if (isNan(x)) return x;
   const float power = x * kLog2OfE;
   return exp2(power - 1.0) + exp2(-power - 1.0);
 }
 
 float asinhHalf(float x) {
-  if (isNan(x)) return x;
   const float t = abs(x);
-  if (t < kSeriesEnd) return x * (1.0 - x * x * 0.166666667);
-  return withSignOf(log2(t > 1e9 ? 2.0 * t : t + sqrt(t * t + 1.0)) * kLn2, x);
+  // The root is below t + 1, also where the square overflows.
+  const float power = t + min(sqrt(t * t + 1.0), t + 1.0);
+  const float series = t * (1.0 - x * x * 0.166666667);
+  const float logarithm = log2(power) * kLn2;
+  return withSignOf(t < kSeriesEnd ? series : logarithm, x);
 }
 
+// Of 1 and the next number the result is 0 and 0.044.
 float acoshHalf(float x) {
-  if (isNan(x) || x < 1.0) return NOT_A_NUMBER;
-  return logHalf(x > 1e9 ? 2.0 * x : x + sqrt((x - 1.0) * (x + 1.0)));
+  const float result = log2(x + min(sqrt(x * x - 1.0), x)) * kLn2;
+  return x < 1.0 ? NOT_A_NUMBER : result;
 }
 
 float atanhHalf(float x) {
   const float t = abs(x);
-  if (isNan(x) || t > 1.0) return NOT_A_NUMBER;
-  if (t == 1.0) return withSignOf(INFINITY, x);
-  return t < kSeriesEnd ? x + x * x * x * 0.333333333 : (log2(1.0 + x) - log2(1.0 - x)) * (0.5 * kLn2);
+  const float series = t + t * t * t * 0.333333333;
+  const float logarithm = (log2(1.0 + t) - log2(1.0 - t)) * (0.5 * kLn2);
+  return withSignOf(t < kSeriesEnd ? series : t < 1.0 ? logarithm : t == 1.0 ? INFINITY : NOT_A_NUMBER, x);
 }
 
 float atan2Half(float y, float x) {
-  if (isNan(x) || isNan(y)) return NOT_A_NUMBER;
   const float ax = abs(x);
   const float ay = abs(y);
   const float larger = max(ax, ay);
-  float angle = ax == ay ? 0.5 * kHalfPi : atanUnitHalf(min(ax, ay) / larger);
-  if (ay > ax) angle = kHalfPi - angle;
-  if (larger == 0.0) angle = 0.0;
-  if ((floatBitsToUint(x) >> 31) != 0u) angle = 2.0 * kHalfPi - angle;
-  return withSignOf(angle, y);
+  // 0 and infinity have quotients of their own.
+  const float equal1 = larger == 0.0 ? 0.0 : 1.0;
+  float angle = atanUnitHalf(ax == ay ? equal1 : min(ax, ay) / larger);
+  angle = ay > ax ? kHalfPi - angle : angle;
+  angle = (floatBitsToUint(x) >> 31) != 0u ? 2.0 * kHalfPi - angle : angle;
+  return isNan(x) || isNan(y) ? NOT_A_NUMBER : withSignOf(angle, y);
 }
 
-// Of a number above 0, accurate to a few units in the last place near 1, too.
+// Of a normal number above 0, accurate to a few units in the last place near 1, too.
 float log2Half(float x) {
   const uint least = 0x3f3504f3u;  // of the significand: the square root of a half
   const uint bits = floatBitsToUint(x) - least;
   const float m = uintBitsToFloat((bits & 0x007fffffu) + least);
   const float s = (m - 1.0) / (m + 1.0);
   const float z = s * s;
-  const float logarithm = s * (2.88539042 + z * (0.961588334 + z * 0.595780729)) + float(int(bits) >> 23);
-  return x == INFINITY ? x : logarithm;
+  return s * (2.88539042 + z * (0.961588334 + z * 0.595780729)) + float(int(bits) >> 23);
 }
 
 // Of exponents that are few halves, and numbers of which no such power is too large or too small: roots and products.
@@ -162,18 +225,25 @@ float powByRoots(float x, float y) {
   return (twice & 1u) != 0u ? NOT_A_NUMBER : (twice & 2u) != 0u ? -power : power;
 }
 
-float powHalf(float x, float y) {
-  if (hasRoots(x, y)) return powByRoots(x, y);
+// x^y where x or y is 0, negative, infinite or NaN. `power`: |x|^y of other numbers.
+float powOfSpecial(float x, float y, float power) {
   if (y == 0.0 || x == 1.0) return 1.0;
   if (isNan(x) || isNan(y)) return NOT_A_NUMBER;
   const float t = abs(x);
-  float magnitude = t == 1.0 ? 1.0 : exp2(y * (t == 0.0 ? -INFINITY : log2Half(t)));
-  if ((floatBitsToUint(x) >> 31) != 0u) {
-    const bool whole = floor(y) == y;
-    if (!whole && t != 0.0 && t != INFINITY) return NOT_A_NUMBER;
-    if (whole && abs(y) < 16777216.0 && (int(y) & 1) != 0) magnitude = -magnitude;
-  }
-  return magnitude;
+  float magnitude = power;
+  if (t == 0.0 || t == INFINITY) magnitude = (t == 0.0) == (y < 0.0) ? INFINITY : 0.0;
+  if (abs(y) == INFINITY) magnitude = t == 1.0 ? 1.0 : (t > 1.0) == (y > 0.0) ? INFINITY : 0.0;
+  if ((floatBitsToUint(x) >> 31) == 0u) return magnitude;
+  const bool whole = floor(y) == y;
+  if (!whole && t != 0.0 && t != INFINITY) return NOT_A_NUMBER;
+  return whole && abs(y) < 16777216.0 && (int(y) & 1) != 0 ? -magnitude : magnitude;
+}
+
+float powHalf(float x, float y) {
+  if (hasRoots(x, y)) return powByRoots(x, y);
+  const float power = exp2(y * log2Half(abs(x)));
+  const bool isPositive = floatBitsToUint(x) - 1u < 0x7f7fffffu;
+  return isPositive && abs(y) < INFINITY ? power : powOfSpecial(x, y, power);
 }
 
 // minNum, then maxNum with the bounds, bit for bit: numbers of FLOAT16 are compared as they are, since none is a denormal
@@ -201,11 +271,19 @@ ROUNDED(expMinus1, expMinus1)
 ROUNDED(log, logAccurate)
 ROUNDED(tanh, tanhAccurate)
 ROUNDED(erf, erfAccurate)
+ROUNDED(tan, tanAccurate)
+ROUNDED(asin, asinAccurate)
 ROUNDED(acos, acosAccurate)
+ROUNDED(atan, atanAccurate)
+ROUNDED(sinh, sinhAccurate)
 ROUNDED(cosh, coshAccurate)
 ROUNDED(asinh, asinhAccurate)
 ROUNDED(acosh, acoshAccurate)
 ROUNDED(atanh, atanhAccurate)
+float sinRounded(OF_HALVES float x, const uint quarters) {
+  IF_HALVES(sinHalf(x, quarters))
+  return sinShifted(x, quarters);
+}
 float atan2Rounded(OF_HALVES float y, float x) {
   IF_HALVES(atan2Half(y, x))
   return atan2Accurate(y, x);

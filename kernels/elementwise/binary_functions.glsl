@@ -4,13 +4,14 @@
 #define OF_OPERATOR
 #endif
 
+#if T_IS_FLOAT
 // The gradient of CLIP: none at the bounds and beyond.
-COMPUTE clipGradient(COMPUTE x, COMPUTE gradient) {
-  const bool above = isLess(attributeValue(ATTRIBUTES.aLow, ATTRIBUTES.aHigh), x);
-  return above && isLess(x, attributeValue(ATTRIBUTES.bLow, ATTRIBUTES.bHigh)) ? gradient : COMPUTE(0);
+float clipGradient(OF_HALVES float x, float gradient) {
+  const float least = attributeValue(ATTRIBUTES.aLow, ATTRIBUTES.aHigh);
+  const float most = attributeValue(ATTRIBUTES.bLow, ATTRIBUTES.bHigh);
+  return lessRounded(PASS_HALVES least, x) && lessRounded(PASS_HALVES x, most) ? gradient : 0.0;
 }
 
-#if T_IS_FLOAT
 // Computed without a sum that overflows. Small numbers are added first, since their halves may be flushed.
 float mean(float a, float b) {
   const float large = exp2Int(100);
@@ -74,6 +75,11 @@ float applyFunction(OF_OPERATOR OF_HALVES float a, float b) {
   return 0.0;
 }
 #else
+COMPUTE clipGradient(COMPUTE x, COMPUTE gradient) {
+  const bool above = isLess(attributeValue(ATTRIBUTES.aLow, ATTRIBUTES.aHigh), x);
+  return above && isLess(x, attributeValue(ATTRIBUTES.bLow, ATTRIBUTES.bHigh)) ? gradient : COMPUTE(0);
+}
+
 // Truncates toward zero. Division by zero and of the lowest value by -1 are undefined in GLSL: the first gives all ones
 // (unsigned) or -1 and 1 (signed), the second wraps.
 COMPUTE quotient(COMPUTE a, COMPUTE b) {

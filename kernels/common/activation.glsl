@@ -26,7 +26,7 @@ float softplusTimesHalf(float x, float factor) {
 float softplusTimes(OF_HALVES float x, float factor) {
   IF_HALVES(softplusTimesHalf(x, factor))
   if (x < -80.0) return timesSmallExp(factor, x);
-  return (maxNum(x, 0.0) + logPlus1(expAccurate(-abs(x)))) * factor;
+  return ((x > 0.0 ? x : 0.0) + logPlus1(expOfNegative(-abs(x)))) * factor;
 }
 
 // x * sigmoid(z).
@@ -44,8 +44,11 @@ float geluHalf(float x) {
 float gelu(OF_HALVES float x) {
   IF_HALVES(geluHalf(x))
   const float half1 = 0.5 * x;
-  // One copy for both signs: inlined, it is a third of the code.
-  const float error = erfAccurate(abs(x) * 0.707106781);
+  // One copy for both signs: inlined, it is a third of the code. Many invocations need no power, and that of NaN is NaN.
+  const float t = abs(x) * 0.707106781;
+  float power = t;
+  if (t > kErfNearZero) power = expNormal(erfExponent(t));
+  const float error = erfOf(t, power);
   return x < 0.0 ? half1 * erfComplement(-x, error) : half1 + half1 * error;
 }
 

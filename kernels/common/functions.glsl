@@ -5,22 +5,8 @@
 #define NOT_A_NUMBER uintBitsToFloat(0x7fc00000u)
 const float kHalfPi = 1.57079633;
 
-// e^x - 1.
-float expMinus1(float x) {
-  if (abs(x) >= 0.5) return expAccurate(x) - 1.0;
-  float p = 1.0 + x * 0.125;
-  p = 1.0 + x * p * 0.142857143;
-  p = 1.0 + x * p * 0.166666667;
-  p = 1.0 + x * p * 0.2;
-  p = 1.0 + x * p * 0.25;
-  p = 1.0 + x * p * 0.333333333;
-  p = x * p * 0.5;
-  return x + x * p;
-}
-
 // log(1 + x) for x from 0 to 1.
 float logPlus1(float x) {
-  if (isNan(x)) return x;
   // 2 atanh(s)
   const float s = x / (2.0 + x);
   const float z = s * s;
@@ -156,65 +142,69 @@ float coshAccurate(float x) {
   return abs(x) > 20.0 ? timesPowerOf2(e, -1) * e : 0.5 * (e * e + 1.0 / (e * e));
 }
 
+// Of half the numbers that logarithms are taken of, so that none is infinite before its logarithm is too large: roots of
+// t^2 + 1 and t^2 - 1 are below t + 1, also where the squares overflow.
+float asinhOperand(float t) { return 0.5 * t + min(0.5 * sqrt(t * t + 1.0), 0.5 * t + 0.5); }
+float acoshOperand(float x) { return 0.5 * x + min(0.5 * sqrt((x - 1.0) * (x + 1.0)), 0.5 * x); }
+float atanhOperand(float t) { return (1.0 + t) / (1.0 - t); }
+
 float asinhAccurate(float x) {
-  if (isNan(x)) return x;
   const float t = abs(x);
-  float y;
-  if (t < 0.5) {
-    const float z = t * t;
-    float p = 2.0122003309e-2;
-    p = p * z - 4.2699340972e-2;
-    p = p * z + 7.4847586088e-2;
-    p = p * z - 1.6666288134e-1;
-    y = p * z * t + t;
-  } else {
-    y = t > 1e9 ? logAccurate(t) + 0.693147181 : logAccurate(t + sqrt(t * t + 1.0));
-  }
-  return withSignOf(y, x);
+  const float z = t * t;
+  float p = 2.0122003309e-2;
+  p = p * z - 4.2699340972e-2;
+  p = p * z + 7.4847586088e-2;
+  p = p * z - 1.6666288134e-1;
+  const float small = p * z * t + t;
+  const float large = logOfPositive(asinhOperand(t)) + 0.693147181;
+  return withSignOf(t < 0.5 ? small : large, x);
 }
 
 float acoshAccurate(float x) {
-  if (isNan(x) || x < 1.0) return NOT_A_NUMBER;
   const float z = x - 1.0;
-  if (z < 0.5) {
-    float p = 1.7596881071e-3;
-    p = p * z - 7.5272886713e-3;
-    p = p * z + 2.6454905019e-2;
-    p = p * z - 1.1784741703e-1;
-    p = p * z + 1.4142135263;
-    return p * sqrt(z);
-  }
-  return x > 1e9 ? logAccurate(x) + 0.693147181 : logAccurate(x + sqrt(z * (x + 1.0)));
+  float p = 1.7596881071e-3;
+  p = p * z - 7.5272886713e-3;
+  p = p * z + 2.6454905019e-2;
+  p = p * z - 1.1784741703e-1;
+  p = p * z + 1.4142135263;
+  const float small = p * sqrt(z);
+  const float large = logOfPositive(acoshOperand(x)) + 0.693147181;
+  return z < 0.0 ? NOT_A_NUMBER : z < 0.5 ? small : large;
 }
 
 float atanhAccurate(float x) {
   const float t = abs(x);
-  if (isNan(x) || t > 1.0) return NOT_A_NUMBER;
-  if (t == 1.0) return withSignOf(INFINITY, x);
-  if (t >= 0.5) return withSignOf(0.5 * logAccurate((1.0 + t) / (1.0 - t)), x);
-  const float z = x * x;
+  const float z = t * t;
   float p = 1.81740078349e-1;
   p = p * z + 8.24370301058e-2;
   p = p * z + 1.46691431730e-1;
   p = p * z + 1.99782164500e-1;
   p = p * z + 3.33337300303e-1;
-  return p * z * x + x;
+  const float small = p * z * t + t;
+  const float large = 0.5 * logOfPositive(atanhOperand(t));
+  return withSignOf(t < 0.5 ? small : t < 1.0 ? large : t == 1.0 ? INFINITY : NOT_A_NUMBER, x);
 }
 
 // The angle of the point (x, y), from -pi to pi.
 float atan2Accurate(float y, float x) {
-  if (isNan(x) || isNan(y)) return NOT_A_NUMBER;
-  const float ax = abs(x);
-  const float ay = abs(y);
-  float angle;
-  if (ax == INFINITY && ay == INFINITY) {
-    angle = 0.5 * kHalfPi;
-  } else if (ay > ax) {
-    angle = kHalfPi - atanAccurate(quotient(ax, ay));
-  } else {
-    angle = ay == 0.0 ? 0.0 : atanAccurate(quotient(ay, ax));
-  }
-  if ((floatBitsToUint(x) >> 31) != 0u) angle = 2.0 * kHalfPi - angle;
+  const bool isSteep = abs(y) > abs(x);
+  const float scale = abs(isSteep ? y : x) >= uintBitsToFloat(0x7e000000u) ? 0.25 : 1.0;  // 2^125, see quotient()
+  const float larger = abs(isSteep ? y : x) * scale;
+  const float smaller = abs(isSteep ? x : y) * scale;
+  // Above tan(pi / 8), the angle from pi / 4 on.
+  const bool isNear = smaller >= 0.414213562 * larger && smaller > 0.0;
+  const float difference = smaller == larger ? 0.0 : smaller - larger;
+  const float sum = isNear ? smaller + larger : larger;
+  const float t = (isNear ? difference : smaller) / (sum < 1.17549435e-38 ? 1.0 : sum);
+  const float z = t * t;
+  float p = 8.05374449538e-2;
+  p = p * z - 1.38776856032e-1;
+  p = p * z + 1.99777106478e-1;
+  p = p * z - 3.33329491539e-1;
+  float angle = p * z * t + t;
+  angle = isNear ? 0.5 * kHalfPi + angle : angle;
+  angle = isSteep ? kHalfPi - angle : angle;
+  angle = (floatBitsToUint(x) >> 31) != 0u ? 2.0 * kHalfPi - angle : angle;
   return withSignOf(angle, y);
 }
 

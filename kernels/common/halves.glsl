@@ -87,13 +87,11 @@ float erfHalf(float x) {
 // x - n * parts * pi. Products with the first two parts of pi, of 8 and 7 bits, are exact for FLOAT16. Larger arguments
 // come from a scale and have errors of their own; from 2^23 on, these are as large as the result.
 float reducedHalf(float x, float n, float parts) {
-  precise float r = fma(n, parts * -3.140625, x);
-  r = fma(n, parts * -9.68933105e-4, r);
+  precise float r = x - n * (parts * 3.140625);
+  r = r - n * (parts * 9.68933105e-4);
   r = fma(n, parts * 1.27951583e-6, r);
   return r * (abs(x) < 8388608.0 ? 1.0 : 0.0);
 }
-// Added to a number below 2^22, it leaves the nearest integer in the last bits.
-const float kRounder = 12582912.0;
 
 // sin(x + quarters * pi / 2), for 0 or 1 quarter.
 float sinHalf(float x, uint quarters) {
@@ -225,25 +223,27 @@ float powByRoots(float x, float y) {
   return (twice & 1u) != 0u ? NOT_A_NUMBER : (twice & 2u) != 0u ? -power : power;
 }
 
-// x^y where x or y is 0, negative, infinite or NaN. `power`: |x|^y of other numbers.
+bool isPositiveNormal(float x) { return floatBitsToUint(x) - 0x00800000u < 0x7f000000u; }
+
+// x^y where x or y is 0, negative, infinite or NaN. A denormal is taken for 0. `power`: |x|^y of other numbers.
 float powOfSpecial(float x, float y, float power) {
   if (y == 0.0 || x == 1.0) return 1.0;
   if (isNan(x) || isNan(y)) return NOT_A_NUMBER;
   const float t = abs(x);
+  const bool isZero = floatBitsToUint(t) < 0x00800000u;
   float magnitude = power;
-  if (t == 0.0 || t == INFINITY) magnitude = (t == 0.0) == (y < 0.0) ? INFINITY : 0.0;
+  if (isZero || t == INFINITY) magnitude = isZero == (y < 0.0) ? INFINITY : 0.0;
   if (abs(y) == INFINITY) magnitude = t == 1.0 ? 1.0 : (t > 1.0) == (y > 0.0) ? INFINITY : 0.0;
   if ((floatBitsToUint(x) >> 31) == 0u) return magnitude;
   const bool whole = floor(y) == y;
-  if (!whole && t != 0.0 && t != INFINITY) return NOT_A_NUMBER;
+  if (!whole && floatBitsToUint(t) != 0u && t != INFINITY) return NOT_A_NUMBER;
   return whole && abs(y) < 16777216.0 && (int(y) & 1) != 0 ? -magnitude : magnitude;
 }
 
 float powHalf(float x, float y) {
   if (hasRoots(x, y)) return powByRoots(x, y);
   const float power = exp2(y * log2Half(abs(x)));
-  const bool isPositive = floatBitsToUint(x) - 1u < 0x7f7fffffu;
-  return isPositive && abs(y) < INFINITY ? power : powOfSpecial(x, y, power);
+  return isPositiveNormal(x) && abs(y) < INFINITY ? power : powOfSpecial(x, y, power);
 }
 
 // minNum, then maxNum with the bounds, bit for bit: numbers of FLOAT16 are compared as they are, since none is a denormal
@@ -299,5 +299,9 @@ bool lessOrEqualRounded(OF_HALVES float a, float b) {
 float clipRounded(OF_HALVES float x, float least, float most) {
   IF_HALVES(clipHalf(x, least, most))
   return maxNum(minNum(x, most), least);
+}
+float thresholdRounded(OF_HALVES float x, float least) {
+  IF_HALVES(clipHalf(x, least, NOT_A_NUMBER))
+  return maxNum(x, least);
 }
 #endif

@@ -87,55 +87,91 @@ float timesPowerOf2(float x, int n) {
   return uintBitsToFloat(bits + (uint(n) << 23));
 }
 
-// e^x as a number near 1 and a power of 2, within 1.5 ULP for |x| <= 104: Cody-Waite reduction to |r| <= ln 2 / 2 and a
-// polynomial of degree 6.
-float expScaled(float x, out int exponent) {
-  const float n = roundEven(x * 1.44269504);
-  precise float r = x - n * 0.693359375;
-  r = r + n * 2.12194440e-4;
+// Added to a number below 2^22, it leaves the nearest integer in the last bits.
+const float kRounder = 12582912.0;
+// 2^n for n in -126..127, of n + kRounder.
+float powerOfShifted(float shifted) { return uintBitsToFloat((floatBitsToUint(shifted) << 23) + 0x3f800000u); }
+
+// p 2^n, of n + kRounder for |n| <= 252. In two steps, so that results near overflow and in the denormal range come out.
+float scaledByShifted(float p, float shifted) {
+  const int n = int(floatBitsToUint(shifted) - floatBitsToUint(kRounder));
+  const int half1 = n >> 1;
+  return p * exp2Int(half1) * exp2Int(n - half1);
+}
+
+// e^r - 1 for |r| <= ln 2 / 2.
+float expNearZero(float r) {
   float p = 1.9875691500e-4;
   p = p * r + 1.3981999507e-3;
   p = p * r + 8.3334519073e-3;
   p = p * r + 4.1665795894e-2;
   p = p * r + 1.6666665459e-1;
   p = p * r + 5.0000001201e-1;
-  exponent = int(n);
-  return p * r * r + r + 1.0;
+  return p * r * r + r;
+}
+
+// e^x 2^-n - 1 for the n that makes it small: Cody-Waite reduction. shifted: n + kRounder.
+float expReduced(float x, out float shifted) {
+  precise float sum = fma(x, 1.44269504, kRounder);
+  precise float n = sum - kRounder;
+  // Compilers would make one fma() of two.
+  precise float r = x - n * 0.693359375;
+  r = fma(n, 2.12194440e-4, r);
+  shifted = sum;
+  return expNearZero(r);
+}
+
+// e^x as a number near 1 and a power of 2, within 1.5 ULP for |x| <= 104.
+float expScaled(float x, out int exponent) {
+  float shifted;
+  const float p = expReduced(x, shifted) + 1.0;
+  exponent = int(floatBitsToUint(shifted) - floatBitsToUint(kRounder));
+  return p;
+}
+
+// e^x of expReduced(), for which x is bounded by -104 and 89.
+float expOf(float x, float rest, float shifted) {
+  const float power = scaledByShifted(rest + 1.0, shifted);
+  return isNan(x) ? x : power;
 }
 
 float expAccurate(float x) {
-  if (isNan(x)) return x;
-  if (x > 89.0) return uintBitsToFloat(0x7f800000u);
-  if (x < -104.0) return 0.0;
-  int whole;
-  const float p = expScaled(x, whole);
-  // In two steps, so that results near overflow and in the denormal range come out.
-  const int half1 = whole / 2;
-  return p * exp2Int(half1) * exp2Int(whole - half1);
+  float shifted;
+  const float rest = expReduced(min(max(x, -104.0), 89.0), shifted);
+  return expOf(x, rest, shifted);
 }
 
-// e^x for x from -infinity to 0; 0 below the smallest normal number.
-float expOfNegative(float x) {
-  int whole;
-  const float p = expScaled(max(x, -104.0), whole);
-  return whole < -126 ? 0.0 : p * exp2Int(whole);
+// e^x for |x| <= 87.
+float expNormal(float x) {
+  float shifted;
+  const float p = expReduced(x, shifted) + 1.0;
+  return p * powerOfShifted(shifted);
 }
 
-// Natural logarithm within 2 ULP away from 1, and 2^-23 absolute near it.
-float logAccurate(float x) {
-  if (isNan(x) || x < 0.0) return uintBitsToFloat(0x7fc00000u);
-  if (x == 0.0) return uintBitsToFloat(0xff800000u);
-  uint bits = floatBitsToUint(x);
-  if (bits == 0x7f800000u) return x;
-  int exponent = int(bits >> 23) - 127;
-  float m = uintBitsToFloat((bits & 0x007fffffu) | 0x3f800000u);
-  if (m > 1.41421356) {
-    m *= 0.5;
-    exponent += 1;
-  }
+// e^x for x from -infinity to 0; 0 below the smallest normal number, whose logarithm this is.
+float expOfNegative(float x) { return x < -87.3365402 ? 0.0 : expNormal(x); }
+
+// e^x - 1 of expReduced(), for x from -infinity to 88.
+float expMinus1Of(float x, float rest, float shifted) {
+  const float power = powerOfShifted(shifted);
+  const float difference = rest * power + (power - 1.0);
+  return x < -20.0 ? -1.0 : difference;
+}
+
+float expMinus1(float x) {
+  float shifted;
+  const float rest = expReduced(x, shifted);
+  return expMinus1Of(x, rest, shifted);
+}
+
+// Natural logarithm of a normal number above 0 within 2 ULP away from 1, and 2^-23 absolute near it. That of infinity
+// and NaN is itself.
+float logOfPositive(float x) {
+  const uint least = 0x3f3504f3u;  // of the significand: the square root of a half
+  const uint bits = floatBitsToUint(x) - least;
   // log(m) = 2 atanh(s), s = (m - 1) / (m + 1)
-  const float f = m - 1.0;
-  const float s = f / (m + 1.0);
+  const float f = uintBitsToFloat((bits & 0x007fffffu) + least) - 1.0;
+  const float s = f / (f + 2.0);
   const float z = s * s;
   float p = 0.2222222222;
   p = p * z + 0.2857142857;
@@ -143,9 +179,17 @@ float logAccurate(float x) {
   p = p * z + 0.6666666667;
   // log1p(f) = f - f^2/2 + correction keeps the leading term exact.
   const float hfsq = 0.5 * f * f;
-  const float e = float(exponent);
-  return e * 0.693359375 + (f - (hfsq - (s * (hfsq + z * p) + e * -2.12194440e-4)));
+  const float e = float(int(bits) >> 23);
+  const float logarithm = e * 0.693359375 + (f - (hfsq - (s * (hfsq + z * p) + e * -2.12194440e-4)));
+  return x < uintBitsToFloat(0x7f800000u) ? logarithm : x;
 }
+
+// `logarithm`: logOfPositive(x).
+float logOf(float x, float logarithm) {
+  return x == 0.0 ? uintBitsToFloat(0xff800000u) : x < 0.0 ? uintBitsToFloat(0x7fc00000u) : logarithm;
+}
+
+float logAccurate(float x) { return logOf(x, logOfPositive(x)); }
 
 // Of at most 0.625.
 float tanhNearZero(float x) {
@@ -158,41 +202,41 @@ float tanhNearZero(float x) {
   return p * z * x + x;
 }
 
-// tanh without the overflow of the quotient of exponentials.
-float tanhAccurate(float x) {
-  if (isNan(x)) return x;
-  const float magnitude = abs(x);
-  if (magnitude < 0.625) return tanhNearZero(x);
-  const float y = magnitude > 10.0 ? 1.0 : 1.0 - 2.0 / (expAccurate(2.0 * magnitude) + 1.0);
-  return x < 0.0 ? -y : y;
+// `power`: e^(-2 |x|) - 1.
+float tanhOf(float x, float power) {
+  const float y = abs(x) > 10.0 ? 1.0 : power / (2.0 + power);
+  return uintBitsToFloat((floatBitsToUint(y) & 0x7fffffffu) | (floatBitsToUint(x) & 0x80000000u));
 }
+float tanhAccurate(float x) { return tanhOf(x, expMinus1(-2.0 * abs(x))); }
 
-// The error function: a polynomial near 0, 1 - exp of a polynomial elsewhere.
-float erfAccurate(float x) {
-  if (isNan(x)) return x;
+// What the error function of x from 0.93 to 4 takes e^x of.
+float erfExponent(float x) {
   const float t = abs(x);
   const float s = x * x;
-  if (t <= 0.927734375) {
-    float p = -5.96761703e-4;
-    p = p * s + 4.99119423e-3;
-    p = p * s - 2.67681349e-2;
-    p = p * s + 1.12819925e-1;
-    p = p * s - 3.76125336e-1;
-    p = p * s + 1.28379166e-1;
-    return p * x + x;
-  }
-  float y = 1.0;
-  if (t < 4.0) {
-    float p = -1.72853470e-5 * t + 3.83197126e-4;
-    p = p * s + (-3.88396438e-3 * t + 2.42546219e-2);
-    p = p * t - 1.06777877e-1;
-    p = p * t - 6.34846687e-1;
-    p = p * t - 1.28717512e-1;
-    p = p * t - t;
-    y = 1.0 - expAccurate(p);
-  }
-  return x < 0.0 ? -y : y;
+  float p = -1.72853470e-5 * t + 3.83197126e-4;
+  p = p * s + (-3.88396438e-3 * t + 2.42546219e-2);
+  p = p * t - 1.06777877e-1;
+  p = p * t - 6.34846687e-1;
+  p = p * t - 1.28717512e-1;
+  return p * t - t;
 }
+const float kErfNearZero = 0.927734375;
+// A polynomial near 0, 1 - exp of a polynomial elsewhere. `power`: e^x of erfExponent(x).
+float erfOf(float x, float power) {
+  const float t = abs(x);
+  const float s = x * x;
+  float p = -5.96761703e-4;
+  p = p * s + 4.99119423e-3;
+  p = p * s - 2.67681349e-2;
+  p = p * s + 1.12819925e-1;
+  p = p * s - 3.76125336e-1;
+  p = p * s + 1.28379166e-1;
+  const float small = p * t + t;
+  const float y = t <= kErfNearZero ? small : t >= 4.0 ? 1.0 : 1.0 - power;
+  return uintBitsToFloat((floatBitsToUint(y) & 0x7fffffffu) | (floatBitsToUint(x) & 0x80000000u));
+}
+
+float erfAccurate(float x) { return erfOf(x, expNormal(erfExponent(x))); }
 
 // 2 / pi in binary, from 32 places before its first fraction bit.
 const uint kTwoOverPi[9] = uint[9](0u, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u,

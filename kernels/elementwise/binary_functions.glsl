@@ -80,6 +80,17 @@ COMPUTE clipGradient(COMPUTE x, COMPUTE gradient) {
   return above && isLess(x, attributeValue(ATTRIBUTES.bLow, ATTRIBUTES.bHigh)) ? gradient : COMPUTE(0);
 }
 
+#if T == u8
+// A quotient of a half more is farther from integers than a device's division may be off.
+uint quotientOfBytes(uint a, uint b) {
+  // The last bits of 2^23 and more are integers.
+  precise float numerator = uintBitsToFloat(a | 0x4b000000u) - 8388607.5;
+  precise float denominator = uintBitsToFloat(b | 0x4b000000u) - 8388608.0;
+  precise float shifted = (numerator / denominator - 0.5) + kRounder;
+  return b == 0u ? ~0u : floatBitsToUint(shifted) & 0xffu;
+}
+#endif
+
 // Truncates toward zero. Division by zero and of the lowest value by -1 are undefined in GLSL: the first gives all ones
 // (unsigned) or -1 and 1 (signed), the second wraps.
 COMPUTE quotient(COMPUTE a, COMPUTE b) {
@@ -87,6 +98,8 @@ COMPUTE quotient(COMPUTE a, COMPUTE b) {
   if (b == COMPUTE(0)) return a < COMPUTE(0) ? COMPUTE(1) : COMPUTE(-1);
   if (b == COMPUTE(-1)) return -a;
   return a / b;
+#elif T == u8
+  return quotientOfBytes(a, b);
 #else
   return b == COMPUTE(0) ? ~COMPUTE(0) : a / b;
 #endif
@@ -94,6 +107,10 @@ COMPUTE quotient(COMPUTE a, COMPUTE b) {
 
 // The remainder has the sign of a. A division by zero leaves no remainder.
 COMPUTE remainderTruncated(COMPUTE a, COMPUTE b) {
+#if T == u8
+  const uint rest = a - quotientOfBytes(a, b) * b;
+  return b == 0u ? 0u : rest;
+#else
   if (b == COMPUTE(0)) return COMPUTE(0);
 #if T_IS_SIGNED
   // GLSL leaves % of negative operands undefined, and so does Vulkan, also where a compiler makes it of a quotient.
@@ -109,6 +126,7 @@ COMPUTE remainderTruncated(COMPUTE a, COMPUTE b) {
   return a < COMPUTE(0) ? -rest : rest;
 #else
   return a % b;
+#endif
 #endif
 }
 

@@ -65,9 +65,7 @@ float logarithmOf(uint op, float x) {
 
 void findExponential(uint op, float x, vec2 p) {
   const float exponent = exponentOf(op, x, p);
-  float shifted;
-  const float rest = expReduced(min(max(exponent, -104.0), 89.0), shifted);
-  exponential = expOf(exponent, rest, shifted);
-  exponentialMinus1 = expMinus1Of(exponent, rest, shifted);
+  exponential = expAccurate(exponent);
+  exponentialMinus1 = expMinus1(exponent);
   logarithm = logOfPositive(logarithmOf(op, x));
 }

@@ -65,7 +65,7 @@ endif()
 if(WIN32)
   # Wine has no validation layers. It takes a sample of the cases, since they are the same on every machine.
   set(wine ENVIRONMENT DIMPLE_TEST_SAMPLE=120 DIMPLE_TEST_NO_VALIDATION=1 DIMPLE_WINE_SECONDS=1200
-    DIMPLE_WINE_MEMORY=14000000 GALLIVM_PERF=nopt
+    DIMPLE_WINE_MEMORY=14000000 GALLIVM_PERF=nopt LP_NATIVE_VECTOR_WIDTH=128
     DIMPLE_OPTIONS=unroll=0 LABELS wine)
   if(NOT CMAKE_CROSSCOMPILING)
     set(run "")

@@ -135,18 +135,6 @@ Result softmaxOf(const DML_OPERATOR_DESC& activation, const Result& argument, st
 
 }  // namespace
 
-void ProductSum::add(double a, double b, DML_TENSOR_DATA_TYPE type) {
-  const double product = a * b;
-  value += product;
-  const bool flushes = isDenormal(type, a) || isDenormal(type, b);
-  if (!std::isfinite(product)) {
-    free = free || flushes;
-    return;
-  }
-  magnitude += std::fabs(product);
-  if (flushes || isDenormal(product)) flushed += std::fabs(product);
-}
-
 Result finishFloats(Result result, std::span<const ProductSum> sums, uint64_t terms, double scale,
                     std::span<const double> addends, const DML_OPERATOR_DESC* activation) {
   result.tolerance = Tolerance{Tolerance::Kind::Sum, 0, 0, 0, 0, 0, true};
@@ -209,8 +197,9 @@ Result evaluateGemm(const DML_GEMM_OPERATOR_DESC& desc, std::span<const Array> i
   const bool transposeA = desc.TransA == DML_MATRIX_TRANSFORM_TRANSPOSE;
   const bool transposeB = desc.TransB == DML_MATRIX_TRANSFORM_TRANSPOSE;
   std::vector<ProductSum> sums(result.value.count());
+  const double smallest = smallestNormal(a.type);
   eachProduct(a, transposeA, b, transposeB, result.value, [&](size_t element, size_t, size_t, size_t i, size_t j) {
-    sums[element].add(a.real[i], b.real[j], a.type);
+    sums[element].add(a.real[i], b.real[j], smallest);
   });
   std::vector<double> addends;
   if (!c.absent()) {
@@ -253,10 +242,11 @@ Result evaluateMatrixMultiplyIntegerToFloat(const DML_MATRIX_MULTIPLY_INTEGER_TO
   const Array& a = inputs[0];
   const Array& b = inputs[3];
   std::vector<ProductSum> sums(result.value.count());
+  const double smallest = smallestNormal(DML_TENSOR_DATA_TYPE_FLOAT32);
   eachProduct(a, false, b, false, result.value, [&](size_t element, size_t row, size_t column, size_t i, size_t j) {
     const auto x = static_cast<double>(a.whole[i] - zeroAt(inputs[2], row));
     const auto w = static_cast<double>(b.whole[j] - zeroAt(inputs[5], column));
-    sums[element].add(x, w, DML_TENSOR_DATA_TYPE_FLOAT32);
+    sums[element].add(x, w, smallest);
   });
   const size_t columns = result.value.sizes.back();
   const size_t rows = sizeFromRight(result.value, 2);

@@ -1,6 +1,8 @@
 // Matrix products and convolutions.
 #pragma once
 
+#include <cmath>
+
 #include "tests/conformance/oracle/oracle.h"
 
 namespace oracle {
@@ -24,7 +26,19 @@ struct ProductSum {
   double flushed = 0;    // what flushing denormals may take from it
   bool free = false;     // flushing one may decide between infinity and NaN
 
-  void add(double a, double b, DML_TENSOR_DATA_TYPE type);
+  // `smallest` is the smallest normal number of the operands' type.
+  void add(double a, double b, double smallest) {
+    const auto isDenormal = [](double x, double normal) { return x != 0 && std::fabs(x) < normal; };
+    const double product = a * b;
+    value += product;
+    const bool flushes = isDenormal(a, smallest) || isDenormal(b, smallest);
+    if (!std::isfinite(product)) {
+      free = free || flushes;
+      return;
+    }
+    magnitude += std::fabs(product);
+    if (flushes || isDenormal(product, 0x1p-126)) flushed += std::fabs(product);
+  }
 };
 
 // scale * sums + addends (empty: none), and a fused activation.

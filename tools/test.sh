@@ -173,7 +173,7 @@ if [[ $d3d12 == ON ]]; then
   presets+=(d3d12)
 fi
 if ((withSanitizers)); then
-  beside linux-asan "configure linux-asan $again && build linux-asan"
+  beside linux-asan "configure linux-asan $again && build linux-asan asan"
   presets+=(linux-asan fuzz)
 fi
 if [[ $d3d12 == ON ]]; then

@@ -13,6 +13,7 @@
 #include "tests/core/extremes.h"
 #include "tests/core/least_work.h"
 #include "tests/core/planned.h"
+#include "tests/left_out.h"
 
 namespace dimple::testing {
 namespace {
@@ -175,7 +176,8 @@ TEST_CASE("plans of extreme descriptions keep within limits and count what they 
     for (const auto& [line, half] : extremesOf(valid)) {
       const auto whole = checker.check(line);
       if (!whole) ++refusals;
-      if (!whole || half.empty()) continue;
+      // What is compared with a half is no matter of memory.
+      if (!whole || half.empty() || isRun(Run::Sanitized)) continue;
       const auto lesser = checker.check(half);
       // A backward convolution that is large enough becomes forward ones, which multiply no zeros; the places of each
       // are filled up to tiles.
@@ -190,7 +192,7 @@ TEST_CASE("plans of extreme descriptions keep within limits and count what they 
   for (const OpSchema* schema : allSchemas())
     CHECK_MESSAGE(checker.mostElements(schema->name) >= kLarge, schema->name,
                   " has no plan of large tensors: ", checker.mostElements(schema->name));
-  CHECK(checker.planned() >= 10000);
+  CHECK(checker.planned() >= (isRun(Run::Sanitized) ? 5000 : 10000));
   CHECK(refusals >= 1000);
 }
 

@@ -18,6 +18,7 @@
 #include "core/schema/desc_text.h"
 #include "core/text.h"
 #include "tests/core/descriptions.h"
+#include "tests/left_out.h"
 
 namespace dimple::testing {
 namespace {
@@ -141,7 +142,8 @@ void writeRefusals(const Refusals& refusals) {
   for (const auto& [description, text] : refusals) file << description << "\n  " << text << "\n";
 }
 
-TEST_CASE("every rule is broken by a description") {
+TEST_CASE("every rule is broken by a description" *
+          leftOut(Run::Sanitized, "the variations of descriptions run the same code")) {
   const auto sites = checkSites();
   std::vector<std::pair<std::string, std::string>> breakers(sites.size());  // shortest description, sentence
   auto missing = rulesOfTables();

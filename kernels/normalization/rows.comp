@@ -54,11 +54,11 @@ void main() {
   const float correction = has(16u) ? both.x / float(push.elements) : 0.0;
   const Moments moments = momentsOf(correction, both.y - (has(16u) ? both.x * correction : 0.0));
 
-  if (!kLoadsEarly) {
-    [[unroll]] for (uint i = 0u; i < kHeldVectors; ++i) along[i] = alongOf(first, min(lane + i * ROW_INVOCATIONS, last));
+  [[unroll]] for (uint i = 0u; i < kHeldVectors; ++i) {
+    if (!kLoadsEarly) along[i] = alongOf(first, min(lane + i * ROW_INVOCATIONS, last));
+    [[unroll]] for (uint four = 0u; four < kFours; ++four) held[i * kFours + four] =
+        finishFour((held[i * kFours + four] - moments.mean) * moments.factor, along[i], four, factors);
   }
-  [[unroll]] for (uint i = 0u; i < kHeldFours; ++i) held[i] =
-      finishFour((held[i] - moments.mean) * moments.factor, along[i / kFours], i % kFours, factors);
   if (FUSED != 0u) FOR_EACH_ELEMENT(held, kHeldFours, fused)
   if (kScalesHalves) {
     [[unroll]] for (uint i = 0u; i < kHeldFours; ++i) held[i] =

@@ -143,9 +143,9 @@ GATHER_ELEMENTS : f32 f16 : R=8192/16 : InputTensor=$T[$R,4096] IndicesTensor=u3
 GATHER_ELEMENTS : f32 f16 : R=8192 : InputTensor=$T[$R,4096] IndicesTensor=u32[$R,4096]{1,0} OutputTensor=$T[$R,4096] Axis=0 in1=order:$R note=rows
 GATHER_ND : f32 f16 : R=16384/16 : InputTensor=$T[$R,4096] IndicesTensor=u32[$R,1] OutputTensor=$T[$R,4096] InputDimensionCount=2 IndicesDimensionCount=2 in1=order:$R
 GATHER_ND1 : f32 f16 : R=256/1 : InputTensor=$T[64,$R,4096] IndicesTensor=u32[64,$R,1] OutputTensor=$T[64,$R,4096] InputDimensionCount=3 IndicesDimensionCount=3 BatchDimensionCount=1 in1=order:$R
-SCATTER_ELEMENTS : f32 f16 : R=16384/16 : InputTensor=$T[$R,4096] IndicesTensor=u32[$R,4096]{1,0} UpdatesTensor=$T[$R,4096] OutputTensor=$T[$R,4096] Axis=0 in1=order:$R note=rows
+SCATTER_ELEMENTS : f32 f16 : R=16384/16 : InputTensor=$T[$R,4096] IndicesTensor=u32[$R,4096]{1,0} UpdatesTensor=$T[$R,4096] OutputTensor=$T[$R,4096] Axis=0 in1=order:$R passes=1.33 note=rows
 SCATTER_ELEMENTS : f32 f16 : R=8192 : InputTensor=$T[$R,4096] IndicesTensor=u32[$R,4096] UpdatesTensor=$T[$R,4096] OutputTensor=$T[$R,4096] Axis=1 in1=order:4096
-SCATTER_ND : f32 f16 : R=16384/16 : InputTensor=$T[$R,4096] IndicesTensor=u32[$R,1] UpdatesTensor=$T[$R,4096] OutputTensor=$T[$R,4096] InputDimensionCount=2 IndicesDimensionCount=2 in1=order:$R
+SCATTER_ND : f32 f16 : R=16384/16 : InputTensor=$T[$R,4096] IndicesTensor=u32[$R,1] UpdatesTensor=$T[$R,4096] OutputTensor=$T[$R,4096] InputDimensionCount=2 IndicesDimensionCount=2 in1=order:$R passes=1.33
 ONE_HOT : f32 f16 : R=131072/128 : IndicesTensor=u32[$R,1] ValuesTensor=$T[2] OutputTensor=$T[$R,1024] Axis=1 in0=0:1023
 NONZERO_COORDINATES : f32 f16 u8 : N=33554432/65536 : InputTensor=$T[$N] OutputCountTensor=u32[1] OutputCoordinatesTensor=u32[$N,1] bytes=$(N*(2*W+4))
 REDUCE : f32 f16 i32 : R=32768/32 : InputTensor=$T[$R,4096] OutputTensor=$T[$R,1] Function=SUM Axes=[1] note=SUM_of_rows

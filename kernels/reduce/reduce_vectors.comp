@@ -208,23 +208,22 @@ Accumulator argOfRow(uint first, uint begin, uint end) {
   int best = kLeastKey;
   uint index = kNoIndex;
   for (uint k = begin + laneOfRow(); k < end; k += kRowLoads * ROW_LANES) {
-    // What lies behind the end is another invocation's.
-    const uint count = min((end - 1u - k) / ROW_LANES + 1u, kRowLoads);
     int keys[kElements];
     int top = kLeastKey;
     [[unroll]] for (uint i = 0u; i < kRowLoads; ++i) {
       const uvec4 loaded = x[first + reducedOffset(min(k + i * ROW_LANES, end - 1u))];
       [[unroll]] for (uint e = 0u; e < 4u; ++e) {
-        keys[4u * i + e] = i < count ? numberKey(uintBitsToFloat(loaded[e])) : kLeastKey;
+        keys[4u * i + e] = numberKey(uintBitsToFloat(loaded[e]));
         top = max(top, keys[4u * i + e]);
       }
     }
     uint equal = 0u;
     [[unroll]] for (uint i = 0u; i < kElements; ++i) equal |= keys[i] == top ? 1u << i : 0u;
-    equal &= (1u << (4u * count)) - 1u;
     const int place = push.preferLast != 0u ? findMSB(equal) : findLSB(equal);
     const bool replaces = top > best || index == kNoIndex || (top == best && push.preferLast != 0u);
-    index = replaces ? (k + uint(place) / 4u * ROW_LANES) * kVectorElements + uint(place) % 4u : index;
+    // Behind the end, the row's last vector is loaded again.
+    const uint vector = min(k + uint(place) / 4u * ROW_LANES, end - 1u);
+    index = replaces ? vector * kVectorElements + uint(place) % 4u : index;
     best = max(best, top);
   }
   if (index == kNoIndex) return emptyAccumulator();

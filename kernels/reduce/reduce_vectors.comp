@@ -85,7 +85,7 @@ ADD_EXPONENTIALS(addExponentialsOfRow, kRowFours)
 
 // Elements of increasing indices. Without branches but those on the function, which DXIL has for every element. What
 // lies behind `count` repeats the last element, which changes no order.
-Running addElements(Running a, float v[kTerms], uint index, uint step1, uint count) {
+Running addElements(Running a, float v[kTerms], uint index, uint count) {
   if (kIsLogSumExp) {
     vec4 fours[1];
     [[unroll]] for (uint i = 0u; i < kTerms; ++i) fours[0][i] = i < count ? v[i] : LOWEST;
@@ -108,7 +108,7 @@ Running addElements(Running a, float v[kTerms], uint index, uint step1, uint cou
           key > a.value || a.extra == kNoIndex || (key == a.value && push.preferLast != 0u);
       const bool isTaken = i < count && replaces;
       a.value = isTaken ? key : a.value;
-      a.extra = isTaken ? index + i * step1 : a.extra;
+      a.extra = isTaken ? index + i : a.extra;
     }
     return a;
   }
@@ -252,7 +252,7 @@ Accumulator reducedRow(uint first, uint begin, uint end) {
     [[unroll]] for (uint i = 0u; i < kRowFours; i += kTerms) {
       [[unroll]] for (uint e = 0u; e < 4u; ++e) {
         const float v[kTerms] = {fours[i][e], fours[i + 1u][e], fours[i + 2u][e], fours[i + 3u][e]};
-        running[e] = addElements(running[e], v, 0u, 0u, max(count * kFours, i) - i);
+        running[e] = addElements(running[e], v, 0u, max(count * kFours, i) - i);
       }
     }
   }
@@ -279,7 +279,7 @@ void reduceColumns(uint first, uint begin, uint end, out Accumulator results[kVe
     [[unroll]] for (uint e = 0u; e < kVectorElements; ++e) {
       float v[kTerms];
       [[unroll]] for (uint i = 0u; i < kTerms; ++i) v[i] = fourOf(loaded[i], e / 4u)[e % 4u];
-      running[e] = addElements(running[e], v, push.firstIndex + k, 1u, end - k);
+      running[e] = addElements(running[e], v, push.firstIndex + k, end - k);
     }
   }
   [[unroll]] for (uint e = 0u; e < kVectorElements; ++e) results[e] = accumulatorOf(running[e]);

@@ -7,6 +7,7 @@
 #include "core/checked.h"
 #include "core/ops/elementwise.h"
 #include "core/ops/moves.h"
+#include "core/ops/shared_kernels.h"
 #include "core/schema/element_text.h"
 #include "core/text.h"
 #include "kernels/interfaces/copy.h"
@@ -135,7 +136,7 @@ Status addCopy(PlanBuilder& builder, DataType type, Walk walk, const BufferRange
                        .spec = {},
                        .x = ranges[kFrom],
                        .y = ranges[kTo]};
-    if (moves.unit == MoveUnit::Run) call.spec.rank = moves.walk.rank;
+    if (moves.unit == MoveUnit::Run) call.spec.rank = constantOnGpus(builder.target(), moves.walk.rank);
     return builder.addItems(call, moves.items, builder.parameters(moves.walk), 1);
   });
 }

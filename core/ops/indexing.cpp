@@ -9,6 +9,7 @@
 #include "core/ops/copy.h"
 #include "core/ops/elementwise.h"
 #include "core/ops/moves.h"
+#include "core/ops/shared_kernels.h"
 #include "core/ops/table.h"
 #include "core/plan/plan_builder.h"
 #include "kernels/interfaces/gather.h"
@@ -95,7 +96,7 @@ Status addGather(PlanBuilder& builder, Walk walk, UINT axis) {
                              .x = part.buffers[0],
                              .indices = part.buffers[1],
                              .y = part.buffers[2]};
-      if (part.runs) gather.spec.rank = part.walk.rank;
+      if (part.runs) gather.spec.rank = constantOnGpus(builder.target(), part.walk.rank);
       return gather;
     };
     TRY(addElements(builder, walk, ranges, 0, call, use));

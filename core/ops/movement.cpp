@@ -9,6 +9,7 @@
 #include "core/ops/copy.h"
 #include "core/ops/elementwise.h"
 #include "core/ops/moves.h"
+#include "core/ops/shared_kernels.h"
 #include "core/ops/table.h"
 #include "core/plan/plan_builder.h"
 #include "kernels/interfaces/copy.h"
@@ -260,6 +261,7 @@ Status planPad(const Operation& op, PlanBuilder& builder, uint32_t mode, std::sp
     parameters.insert(parameters.end(), {d->outputStride, d->inputStride, d->start, d->inputSize});
     appendDivisor(parameters, padPeriod(mode, d->inputSize));
   }
+  const auto rank = static_cast<uint32_t>(dimensions.size());
   using Form = kernels::Pad::Form;
   return builder.addItems(
       kernels::Pad{.form = vectors ? Form::Vectors
@@ -268,8 +270,8 @@ Status planPad(const Operation& op, PlanBuilder& builder, uint32_t mode, std::sp
                    .type = vectors ? KernelType::B32
                            : runs  ? builder.sizedElement(x.type).type
                                    : builder.sizedElement(x.type),
-                   .push = {.count = static_cast<uint32_t>(items), .low = value[0], .high = value[1]},
-                   .spec = {.mode = mode, .rank = static_cast<uint32_t>(dimensions.size())},
+                   .push = {.count = static_cast<uint32_t>(items), .rank = rank, .low = value[0], .high = value[1]},
+                   .spec = {.mode = mode, .rank = constantOnGpus(builder.target(), rank)},
                    .x = builder.input(0),
                    .y = builder.output()},
       runs ? items / number : items, builder.parameters(parameters), 1);

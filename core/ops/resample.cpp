@@ -8,6 +8,7 @@
 
 #include "core/ops/checks.h"
 #include "core/ops/elementwise.h"
+#include "core/ops/shared_kernels.h"
 #include "core/ops/table.h"
 #include "core/plan/plan_builder.h"
 #include "core/schema/element_text.h"
@@ -244,16 +245,18 @@ Status addDoubled(PlanBuilder& builder, const Resampling& resampling, const Plac
   const uint32_t number = vectorElements(y.type);
   const auto count = static_cast<uint32_t>(y.elements / number / planes.count);
   return builder.addItems(
-      kernels::ResampleDoubled{.type = builder.typedElement(y.type),
-                               .push = {.count = count,
-                                        .axisAt = places.axisAt,
-                                        .roundUp = resampling.roundUp,
-                                        .planes = planes.count,
-                                        .inputStep = builder.op().input(0).strides[planes.dimension],
-                                        .outputStep = y.strides[planes.dimension] / number},
-                               .spec = {.linear = resampling.linear, .axes = axes, .rank = places.rank},
-                               .x = builder.input(0),
-                               .y = builder.output()},
+      kernels::ResampleDoubled{
+          .type = builder.typedElement(y.type),
+          .push = {.count = count,
+                   .rank = places.rank,
+                   .axisAt = places.axisAt,
+                   .roundUp = resampling.roundUp,
+                   .planes = planes.count,
+                   .inputStep = builder.op().input(0).strides[planes.dimension],
+                   .outputStep = y.strides[planes.dimension] / number},
+          .spec = {.linear = resampling.linear, .axes = axes, .rank = constantOnGpus(builder.target(), places.rank)},
+          .x = builder.input(0),
+          .y = builder.output()},
       count, builder.parameters(places.words), kLookup * number * planes.count);
 }
 
@@ -261,12 +264,13 @@ Status addLines(PlanBuilder& builder, const Places& places, uint32_t axes) {
   const Tensor& y = builder.op().output();
   const uint32_t number = vectorElements(y.type);
   const auto count = static_cast<uint32_t>(y.elements / number);
-  return builder.addItems(kernels::ResampleLines{.type = builder.typedElement(y.type),
-                                                 .push = {.count = count, .axisAt = places.axisAt},
-                                                 .spec = {.axes = axes, .rank = places.rank},
-                                                 .x = builder.input(0),
-                                                 .y = builder.output()},
-                          count, builder.parameters(places.words), kLookup * number);
+  return builder.addItems(
+      kernels::ResampleLines{.type = builder.typedElement(y.type),
+                             .push = {.count = count, .rank = places.rank, .axisAt = places.axisAt},
+                             .spec = {.axes = axes, .rank = constantOnGpus(builder.target(), places.rank)},
+                             .x = builder.input(0),
+                             .y = builder.output()},
+      count, builder.parameters(places.words), kLookup * number);
 }
 
 // The number of words that the weights of a gradient's coordinate take along an axis.
@@ -315,20 +319,22 @@ Status addWeighted(PlanBuilder& builder, const Resampling& resampling, std::span
         axes[a].outputSize, builder.parameters({at, at + 12}), kLookup * pitch[a]));
   }
   return builder.addItems(
-      kernels::ResampleWeighted{.type = builder.typedElement(x.type),
-                                .push = {.count = count,
-                                         .pitch0 = pitch[0],
-                                         .pitch1 = pitch[1],
-                                         .first1 = first[1],
-                                         .inputStep0 = axes[0].inputStride,
-                                         .inputStep1 = axes.back().inputStride,
-                                         .planes = planes.count,
-                                         .inputPlane = x.strides[planes.dimension],
-                                         .outputPlane = y.strides[planes.dimension]},
-                                .spec = {.axes = static_cast<uint32_t>(axes.size()), .rank = places.rank},
-                                .x = builder.input(0),
-                                .weights = weights,
-                                .y = builder.output()},
+      kernels::ResampleWeighted{
+          .type = builder.typedElement(x.type),
+          .push = {.count = count,
+                   .rank = places.rank,
+                   .pitch0 = pitch[0],
+                   .pitch1 = pitch[1],
+                   .first1 = first[1],
+                   .inputStep0 = axes[0].inputStride,
+                   .inputStep1 = axes.back().inputStride,
+                   .planes = planes.count,
+                   .inputPlane = x.strides[planes.dimension],
+                   .outputPlane = y.strides[planes.dimension]},
+          .spec = {.axes = static_cast<uint32_t>(axes.size()), .rank = constantOnGpus(builder.target(), places.rank)},
+          .x = builder.input(0),
+          .weights = weights,
+          .y = builder.output()},
       count, builder.parameters(places.words), kLookup * (pitch[0] * std::max(pitch[1], 1u)) * planes.count);
 }
 

@@ -21,6 +21,12 @@ inline bool sharesKernels(const Target& target, uint64_t multiplyAdds) {
   return multiplyAdds < kLarge && sharesKernels(target);
 }
 
+// A count that loops of a kernel have as a constant (KNOWN in kernels/common/walk.glsl), or 0: on a CPU, such loops
+// cost little beside another pipeline for each count.
+inline uint32_t constantOnGpus(const Target& target, uint32_t count) {
+  return target.caps.isProcessor && target.options.estimates ? 0 : count;
+}
+
 // Whether an activation of a product is a dispatch of its own: such a driver takes longer for another pipeline of the
 // product's kernel than for one of the activation, if this is much code.
 bool activatesApart(const Target& target, DML_OPERATOR_TYPE activation);

@@ -9,6 +9,7 @@
 #include "core/checked.h"
 #include "core/ops/checks.h"
 #include "core/ops/elementwise.h"
+#include "core/ops/shared_kernels.h"
 #include "core/ops/sliding_window.h"
 #include "core/ops/table.h"
 #include "core/plan/plan_builder.h"
@@ -155,7 +156,9 @@ Status planUnfold(const Operation& op, PlanBuilder& builder) {
       kernels::Unfold{.form = runs ? Form::Runs : Form::Strided,
                       .type = runs ? builder.sizedElement(x.type).type : builder.sizedElement(x.type),
                       .push = {.count = static_cast<uint32_t>(items),
+                               .digits = digits.count,
                                .imageAt = imageAt,
+                               .imageRank = window.dimensionCount,
                                .base = base,
                                .repeatAt = repeatAt,
                                .outer = repeated[0].size,
@@ -163,7 +166,8 @@ Status planUnfold(const Operation& op, PlanBuilder& builder) {
                                .along = along,
                                .alongStride = window.strides[along] * x.strides[along + 2],
                                .alongStep = window.strides[along]},
-                      .spec = {.digits = digits.count, .imageRank = window.dimensionCount},
+                      .spec = {.digits = constantOnGpus(builder.target(), digits.count),
+                               .imageRank = constantOnGpus(builder.target(), window.dimensionCount)},
                       .x = builder.input(0),
                       .y = builder.output()},
       items, builder.parameters(words), together);

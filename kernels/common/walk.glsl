@@ -8,6 +8,9 @@ uint divideBy(uint n, uvec4 divisor) {
   return (t + ((n - t) >> divisor.z)) >> divisor.w;
 }
 
+// A count that may be a constant, with which loads of sizes and strides do not wait for each other; 0 if it is not.
+#define KNOWN(constant, count) ((constant) != 0u ? (constant) : (count))
+
 // NVIDIA's compiler makes several copies of a loop of unknown length, unless it does not know either what the counter
 // grows by. A kernel whose workgroups walk once defines 1 so that compilers cannot see it.
 #ifndef WALK_STEP

@@ -12,7 +12,7 @@ TENSOR_IN(x)
 #define OUTPUT y
 #define ALIKE_RUNS
 #ifdef RUNS
-#define WALK_RANK RANK
+#define WALK_RANK KNOWN(RANK, push.rank)
 #endif
 RAW elementAt(uvec4 at) { return loadRaw_x(at.x); }
 

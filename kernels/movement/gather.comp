@@ -13,7 +13,7 @@
 TENSOR_IN(x)
 #ifdef RUNS
 #define OUTPUT z
-#define WALK_RANK RANK
+#define WALK_RANK KNOWN(RANK, push.rank)
 RAW elementAt(uvec4 at) {
   uint index;
   loadIndex(push.indexKind, at.y, push.axisSize, index);

@@ -68,9 +68,10 @@ void addDimension(inout Place place, uint d, uint coordinate) {
 Place placeOf(uint d, uint index) {
   Place place = Place(0u, 0u, true);
   uint rest = index;
-  for (; d < RANK; ++d) {
+  const uint rank = KNOWN(RANK, push.rank);
+  for (; d < rank; ++d) {
     const uvec4 size = parameters[3u * d];
-    const uint quotient = d + 1u < RANK ? divideBy(rest, size) : 0u;
+    const uint quotient = d + 1u < rank ? divideBy(rest, size) : 0u;
     addDimension(place, d, rest - quotient * size.x);
     rest = quotient;
   }

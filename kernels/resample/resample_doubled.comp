@@ -108,7 +108,7 @@ void main() {
   if (!gridItem(push.count, item)) return;
   uint from, to;
   uvec4 coordinates;
-  coordinatesOf(item, RANK, from, to, coordinates);
+  coordinatesOf(item, KNOWN(RANK, push.rank), from, to, coordinates);
   Lines lines = linesOf(from, coordinates);
   const uint size = parameters[push.axisAt + 1u].w;
   const uint stride = parameters[push.axisAt + 2u].x;

@@ -47,7 +47,7 @@ void main() {
   if (!gridItem(push.count, item)) return;
   uint from, to;
   uvec4 coordinates;
-  coordinatesOf(item, RANK, from, to, coordinates);
+  coordinatesOf(item, KNOWN(RANK, push.rank), from, to, coordinates);
   Neighbours lines = Neighbours(0u, 0u, 0.0);
   if (AXES == 2u) lines = neighboursOf(push.axisAt + 3u, coordinates.y);
 #if T_IS_FLOAT

@@ -21,7 +21,7 @@ void main() {
   if (!gridItem(push.count, item)) return;
   uint from, to;
   uvec4 coordinates;
-  coordinatesOf(item, RANK, from, to, coordinates);
+  coordinatesOf(item, KNOWN(RANK, push.rank), from, to, coordinates);
   const uint inner = coordinates.x * push.pitch0;
   const uint outer = push.first1 + coordinates.y * push.pitch1;
   const uint count = weights[inner + 1u];

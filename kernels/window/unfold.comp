@@ -37,10 +37,12 @@ void main() {
   uint rest = item;
   uint from = push.base;
   uint to = 0u;
-  for (uint d = 0u; d < DIGITS; ++d) {
+  const uint digits = KNOWN(DIGITS, push.digits);
+  const uint imageRank = KNOWN(IMAGE_RANK, push.imageRank);
+  for (uint d = 0u; d < digits; ++d) {
     const uvec4 size = parameters[2u * d];
     const uvec4 steps = parameters[2u * d + 1u];
-    const uint quotient = d + 1u < DIGITS ? divideBy(rest, size) : 0u;
+    const uint quotient = d + 1u < digits ? divideBy(rest, size) : 0u;
     const uint digit = rest - quotient * size.x;
     rest = quotient;
     to += digit * steps.x;
@@ -57,7 +59,7 @@ void main() {
       uint size = 0u;
 #endif
       [[unroll]] for (uint d = 0u; d < kImage; ++d) {
-        if (d < IMAGE_RANK) {
+        if (d < imageRank) {
           const uvec4 image = parameters[push.imageAt + d];
           const uint moved = (outer.w == d ? i * outer.z : 0u) + (inner.w == d ? j * inner.z : 0u);
           const uint coordinate = place[d] + moved - image.y;

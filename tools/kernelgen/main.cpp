@@ -45,7 +45,7 @@ With --interfaces it compiles nothing: it writes the C++ headers of what kernels
 struct Options {
   std::map<std::string, std::string> values{
       {"--data-files", "16"},      {"--jobs", "0"},          {"--max-modules", "2500"},
-      {"--max-bytes", "16777216"}, {"--max-seconds", "600"}, {"--dxc", ""},
+      {"--max-bytes", "16777216"}, {"--max-seconds", "900"}, {"--dxc", ""},
       {"--dxc-batch", ""},         {"--dxc-identity", ""},   {"--modules", ""},
   };
 

@@ -16,7 +16,8 @@
 //                 order:COUNT  the numbers below COUNT, each once, in no order that a cache likes
 //                 ramp:STEP    0, STEP, 2 STEP, ...
 //   bytes=EXPR    what must be moved, if not each element that a tensor addresses once
-//   passes=NUMBER how often that must be moved, as far as known algorithms go: no row fits a workgroup
+//   passes=NUMBER how often that must be moved, as far as known algorithms go: no row fits a workgroup, or what is
+//                 replaced is copied first
 //   ops=EXPR      multiplications and additions of products
 //   steps=EXPR    how many results each need the one before
 #pragma once

@@ -361,7 +361,6 @@ std::pair<VectorRows, uint32_t> chooseRows(DataType type, const Operands& operan
   VectorRows chosen = chooseVectorRows(type, walks.kept, walks.reduced, target);
   const auto along = partsAlong(type, operands, walks);
   // Half as many invocations load scale and bias half as often as they would beside a few elements of FLOAT16 each.
-  constexpr uint32_t kHeldWide = 32;
   constexpr uint32_t kHalf = kGroupSize / 2;
   if (chosen.reads == RowReads::Held && byteWidth(type) == 2 && target.caps.maxInvocations != 0 &&
       along == (kScaleAlong | kBiasAlong) && rows.elements <= kHeldWide * kHalf)

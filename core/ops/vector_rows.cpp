@@ -37,7 +37,6 @@ VectorRows chooseVectorRows(DataType type, const Walk& kept, const Walk& reduced
     return {.reads = RowReads::HeldShort, .invocations = lanes * rows, .lanes = lanes};
   }
   constexpr uint32_t kHeld = 16;
-  constexpr uint32_t kHeldWide = 32;
   if (elements <= kHeld * kGroupSize) return {.reads = RowReads::Held};
   for (uint32_t invocations = kGroupSize; invocations <= caps.maxInvocations; invocations *= 2)
     if (elements <= kHeldWide * invocations) return {.reads = RowReads::HeldWide, .invocations = invocations};

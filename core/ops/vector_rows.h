@@ -12,6 +12,9 @@
 
 namespace dimple {
 
+// Elements that an invocation holds of wide rows: HELD in kernels/manifest.txt.
+constexpr uint32_t kHeldWide = 32;
+
 // How a row is read: by a workgroup that holds it, by one whose invocations are chosen, fewer or more, by one of 512 or
 // 1024 where they cannot be chosen, or twice. None has a reason.
 enum class RowReads { None, Held, HeldShort, HeldWide, HeldBy512, HeldBy1024, Twice };

@@ -50,13 +50,14 @@ void advance(inout Run run) {
   run.at = planeEnds ? run.next : run.at;
 }
 
-// Whether element `i` of all runs lies at the same offset from its first: lines are a multiple of runs, or runs one of
-// lines and planes one of runs.
+// Whether element `i` of every run lies at the same offset from the run's first: where lines hold whole runs, or runs
+// hold whole lines and planes whole runs.
 bool areAlike() {
   const uint line = parameters[1].x;
   return line % kRun == 0u || ((line & (line - 1u)) == 0u && line < kRun && parameters[3].x * line % kRun == 0u);
 }
-// The offsets of an element that begins such a run.
+// The offsets of the element that begins such a run: what walkOffsets() gives, but sizes and strides of the two
+// innermost dimensions are loaded at once.
 uvec4 startOfRun(uint rank, uint index) {
   const uvec4 innerSize = parameters[1];
   const uvec4 outerSize = parameters[3];
@@ -71,6 +72,7 @@ uvec4 startOfRun(uint rank, uint index) {
   }
   return at;
 }
+// From a run's first element to element `i`.
 uvec4 offsetsInRun(uint i) {
   const uint line = parameters[1].x;
   if (line >= kRun) return i * parameters[2];

@@ -37,7 +37,7 @@ Compiles every kernel of the manifest to SPIR-V, and to HLSL where it is portabl
 with the table of kernels to the output folder. With DXC the table also has DXIL of the portable ones; a program for
 batches takes a folder as dxc/dxc_batch.cpp says, and the text tells one DXC behind it from another. The file names
 modules of DXIL beside those, as modules.h says. The ceilings are on the number of modules, on their compressed bytes
-together, and on the processor time of a generation without a cache, spread over two cores.
+together, and on the seconds, by the clock, of a generation without a cache on two cores.
 
 With --interfaces it compiles nothing: it writes the C++ headers of what kernels are given, and the names of kernels.
 )";

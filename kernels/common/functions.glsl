@@ -58,10 +58,6 @@ float erfComplement(float x, float error) {
   return gaussian(x) * q * p;
 }
 
-float withSignOf(float magnitude, float x) {
-  return uintBitsToFloat((floatBitsToUint(magnitude) & 0x7fffffffu) | (floatBitsToUint(x) & 0x80000000u));
-}
-
 float tanAccurate(float x) {
   if (isNan(x) || abs(x) == INFINITY) return NOT_A_NUMBER;
   uint quadrant;

@@ -280,6 +280,10 @@ ROUNDED(cosh, coshAccurate)
 ROUNDED(asinh, asinhAccurate)
 ROUNDED(acosh, acoshAccurate)
 ROUNDED(atanh, atanhAccurate)
+float expMinus1OfNegativeRounded(OF_HALVES float x) {
+  IF_HALVES(expMinus1Half(x))
+  return expMinus1OfNegative(x);
+}
 float sinRounded(OF_HALVES float x, const uint quarters) {
   IF_HALVES(sinHalf(x, quarters))
   return sinShifted(x, quarters);

@@ -87,6 +87,10 @@ float timesPowerOf2(float x, int n) {
   return uintBitsToFloat(bits + (uint(n) << 23));
 }
 
+float withSignOf(float magnitude, float x) {
+  return uintBitsToFloat((floatBitsToUint(magnitude) & 0x7fffffffu) | (floatBitsToUint(x) & 0x80000000u));
+}
+
 // Added to a number below 2^22, it leaves the nearest integer in the last bits.
 const float kRounder = 12582912.0;
 // 2^n for n in -126..127, of n + kRounder.
@@ -129,16 +133,11 @@ float expScaled(float x, out int exponent) {
   return p;
 }
 
-// e^x of expReduced(), for which x is bounded by -104 and 89.
-float expOf(float x, float rest, float shifted) {
-  const float power = scaledByShifted(rest + 1.0, shifted);
-  return isNan(x) ? x : power;
-}
-
 float expAccurate(float x) {
   float shifted;
   const float rest = expReduced(min(max(x, -104.0), 89.0), shifted);
-  return expOf(x, rest, shifted);
+  const float power = scaledByShifted(rest + 1.0, shifted);
+  return isNan(x) ? x : power;
 }
 
 // e^x for |x| <= 87.
@@ -151,18 +150,17 @@ float expNormal(float x) {
 // e^x for x from -infinity to 0; 0 below the smallest normal number, whose logarithm this is.
 float expOfNegative(float x) { return x < -87.3365402 ? 0.0 : expNormal(x); }
 
-// e^x - 1 of expReduced(), for x from -infinity to 88.
-float expMinus1Of(float x, float rest, float shifted) {
+// e^x - 1 for x from -infinity to 20.
+float expMinus1OfNegative(float x) {
+  float shifted;
+  const float rest = expReduced(x, shifted);
   const float power = powerOfShifted(shifted);
   const float difference = rest * power + (power - 1.0);
   return x < -20.0 ? -1.0 : difference;
 }
 
-float expMinus1(float x) {
-  float shifted;
-  const float rest = expReduced(x, shifted);
-  return expMinus1Of(x, rest, shifted);
-}
+// e^x - 1: from 20 on e^x, of which the 1 is less than a half ULP.
+float expMinus1(float x) { return x > 20.0 ? expAccurate(x) : expMinus1OfNegative(x); }
 
 // Natural logarithm of a normal number above 0 within 2 ULP away from 1, and 2^-23 absolute near it. That of infinity
 // and NaN is itself.
@@ -205,9 +203,9 @@ float tanhNearZero(float x) {
 // `power`: e^(-2 |x|) - 1.
 float tanhOf(float x, float power) {
   const float y = abs(x) > 10.0 ? 1.0 : power / (2.0 + power);
-  return uintBitsToFloat((floatBitsToUint(y) & 0x7fffffffu) | (floatBitsToUint(x) & 0x80000000u));
+  return withSignOf(y, x);
 }
-float tanhAccurate(float x) { return tanhOf(x, expMinus1(-2.0 * abs(x))); }
+float tanhAccurate(float x) { return tanhOf(x, expMinus1OfNegative(-2.0 * abs(x))); }
 
 // What the error function of x from 0.93 to 4 takes e^x of.
 float erfExponent(float x) {
@@ -233,7 +231,7 @@ float erfOf(float x, float power) {
   p = p * s + 1.28379166e-1;
   const float small = p * t + t;
   const float y = t <= kErfNearZero ? small : t >= 4.0 ? 1.0 : 1.0 - power;
-  return uintBitsToFloat((floatBitsToUint(y) & 0x7fffffffu) | (floatBitsToUint(x) & 0x80000000u));
+  return withSignOf(y, x);
 }
 
 float erfAccurate(float x) { return erfOf(x, expNormal(erfExponent(x))); }

@@ -9,6 +9,7 @@ float expOfSmall(float x) { return expAccurate(x); }
 #define expNormal(x) exponential
 #define expOfNegative(x) exponential
 #define expMinus1(x) exponentialMinus1
+#define expMinus1OfNegative(x) exponentialMinus1
 #define logOfPositive(x) logarithm
 #define logAccurate(x) logOf(x, logarithm)
 #define tanhAccurate(x) tanhOf(x, exponentialMinus1)
@@ -19,6 +20,7 @@ float expOfSmall(float x) { return expAccurate(x); }
 #undef tanhAccurate
 #undef logAccurate
 #undef logOfPositive
+#undef expMinus1OfNegative
 #undef expMinus1
 #undef expOfNegative
 #undef expNormal

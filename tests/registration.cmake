@@ -39,21 +39,28 @@ endfunction()
 
 # The test cases on a device: the long ones by themselves, so that several run at once. What operators take is compiled
 # once by AFTER, the test that runs most of them, and lies in the driver's cache for the others. Graphs on Direct3D 12
-# take few of these, and would leave a processor idle if they waited.
+# take few of these, and would leave a processor idle if they waited. SMALL_SETS: the environment of those
+# that bind nothing after they have recorded.
 function(dimple_register_device_tests suffix)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "AFTER" "LABELS;ENVIRONMENT")
-  set(common PROGRAM dimple_tests${suffix} LABELS ${arg_LABELS} ENVIRONMENT ${arg_ENVIRONMENT})
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "AFTER" "LABELS;ENVIRONMENT;SMALL_SETS")
+  set(objects PROGRAM dimple_tests${suffix} LABELS ${arg_LABELS} ENVIRONMENT ${arg_ENVIRONMENT})
+  set(common ${objects} ${arg_SMALL_SETS})
   dimple_register(operators${suffix} ${common} CASES "ops: every*" COST 400)
   dimple_register(operator_kernels${suffix} ${common} CASES "ops:*" WITHOUT "ops: every*,ops: Vulkan and*" COST 100)
   dimple_register(graphs${suffix} ${common} CASES "graphs:*,models:*" COST 300)
-  dimple_register(objects${suffix} ${common} WITHOUT "ops:*,graphs:*,models:*" COST 60)
+  dimple_register(objects${suffix} ${objects} WITHOUT "ops:*,graphs:*,models:*" COST 60)
   set_tests_properties(operator_kernels${suffix} PROPERTIES DEPENDS ${arg_AFTER})
   if(NOT suffix)
     set_tests_properties(graphs PROPERTIES DEPENDS ${arg_AFTER})
   endif()
-  dimple_register(tool_tests${suffix} PROGRAM tool_tests${suffix} LABELS ${arg_LABELS} ENVIRONMENT ${arg_ENVIRONMENT}
-    COST 60)
+  dimple_register(tool_tests${suffix} PROGRAM tool_tests${suffix} LABELS ${arg_LABELS}
+    ENVIRONMENT ${arg_ENVIRONMENT} ${arg_SMALL_SETS} COST 60)
 endfunction()
+
+# libvkd3d makes a set of a million descriptors of each heap, which costs lavapipe most of the time of small tests, unless
+# it is told to make sets for kernels. These hold what was bound when a command list was recorded.
+set(smallSets VKD3D_CONFIG=virtual_heaps)
+set(boundLater "*bound later*")
 
 set(dimpleTestEnvironment "")
 set(deps "${CMAKE_SOURCE_DIR}/build/deps")
@@ -81,17 +88,20 @@ if(WIN32)
   endif()
   dimple_register(core_tests PROGRAM core_tests ${run} ${wine})
   dimple_register(conformance_tests PROGRAM conformance_tests ${run} ${wine})
-  dimple_register(dimple_tests PROGRAM dimple_tests ${run} ${wine} COST 100)
+  set(withSmallSets ${run} ${wine} ENVIRONMENT ${smallSets})
+  dimple_register(dimple_tests PROGRAM dimple_tests ${withSmallSets} WITHOUT "${boundLater}" COST 100)
+  dimple_register(bound_later PROGRAM dimple_tests ${run} ${wine} CASES "${boundLater}")
   if(TARGET dimple_directml)
     # The drop-in, of which only DirectML's own exports are used.
-    dimple_register(directml_dll PROGRAM dimple_tests ${run} ${wine} ARGUMENTS --dll "$<TARGET_FILE:dimple_directml>")
+    set(directml ARGUMENTS --dll "$<TARGET_FILE:dimple_directml>")
+    dimple_register(directml_dll PROGRAM dimple_tests ${withSmallSets} WITHOUT "${boundLater}" ${directml})
+    dimple_register(directml_dll_bound_later PROGRAM dimple_tests ${run} ${wine} CASES "${boundLater}" ${directml})
     # What programs look at beside operators, there and, where it was fetched, on the original.
     set(answers "${CMAKE_CURRENT_SOURCE_DIR}/data/microsoft_answers.txt")
-    set(cheapHeaps ENVIRONMENT VKD3D_CONFIG=virtual_heaps)
-    dimple_register(answers PROGRAM directml_answers ${run} ${wine} ${cheapHeaps}
+    dimple_register(answers PROGRAM directml_answers ${withSmallSets}
       ARGUMENTS "$<TARGET_FILE:dimple_directml>" "${answers}")
     if(EXISTS "${deps}/microsoft/DirectML.dll")
-      dimple_register(answers_microsoft PROGRAM directml_answers ${run} ${wine} ${cheapHeaps}
+      dimple_register(answers_microsoft PROGRAM directml_answers ${withSmallSets}
         ARGUMENTS "${deps}/microsoft/DirectML.dll" "${answers}")
     endif()
   endif()
@@ -215,9 +225,11 @@ dimple_register_script(packages_python install "${CMAKE_CURRENT_SOURCE_DIR}/inst
 set_tests_properties(packages_python PROPERTIES DEPENDS packages)
 
 if(DIMPLE_VKD3D)
-  dimple_register_device_tests(_d3d12 AFTER comparison LABELS d3d12 ENVIRONMENT DIMPLE_TEST_BACKEND=d3d12)
+  dimple_register_device_tests(_d3d12 AFTER comparison LABELS d3d12 ENVIRONMENT DIMPLE_TEST_BACKEND=d3d12
+    SMALL_SETS ${smallSets})
   dimple_register(boundary_tests_d3d12 PROGRAM boundary_tests_d3d12 CASES "*contexts*" LABELS d3d12 COST 60
-    ENVIRONMENT DIMPLE_TEST_BACKEND=d3d12 VKD3D_CONFIG=virtual_heaps)
+    ENVIRONMENT DIMPLE_TEST_BACKEND=d3d12 ${smallSets})
   dimple_register(driver_faults_d3d12 PROGRAM d3d12_fault_tests LABELS d3d12 COST 30)
-  dimple_register(comparison PROGRAM dimple_tests_d3d12 CASES "ops: Vulkan and Direct3D 12 agree" LABELS d3d12 COST 400)
+  dimple_register(comparison PROGRAM dimple_tests_d3d12 CASES "ops: Vulkan and Direct3D 12 agree" LABELS d3d12 COST 400
+    ENVIRONMENT ${smallSets})
 endif()

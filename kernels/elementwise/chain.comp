@@ -144,11 +144,19 @@ void applyEach(const uint kind, const uint op, const uint from, const uint to, c
 }
 #endif
 
-// Values of a type as they would be stored and loaded. Compilers that see both conversions may leave them out.
+// Values of a type as they would be stored and loaded.
+#ifdef DIMPLE_HLSL
+Vector narrowed(Vector values, uint type) { return valuesInTurn(values, type, isHalfType(type)); }
+#else
+// Compilers that see both conversions may leave them out.
 uvec4 narrowed(const uvec4 bits, const uint type) {
   if (isHalfType(type)) return halfPairsToFloats(floatsToHalfPairs(bits) ^ unknownZero());
   return valuesOf(bits, type);
 }
+Vector narrowed(const Vector values, const uint type) {
+  return Vector(narrowed(values.low, type), isWide() ? narrowed(values.high, type) : values.high);
+}
+#endif
 
 Vector operandOf(const uint source, const uint number, const uint first) {
   if (source >= kSourceInput) return loadInput(source - kSourceInput, PARAMETER(source - kSourceInput), first);
@@ -194,10 +202,7 @@ void execute(const uint control, const uint n, const uint first) {
   }
   // The value that is stored last is not used again, and stores narrow it.
   const bool isLast = control >> 31 != 0u;
-  if (typeWidth(to) < 5u && !isLast) {
-    value.low = narrowed(value.low, to);
-    if (isWide()) value.high = narrowed(value.high, to);
-  }
+  if (typeWidth(to) < 5u && !isLast) value = narrowed(value, to);
   if (keep == 1u) kept1 = value;
   if (keep == 2u) kept2 = value;
   if (keep == 3u) kept3 = value;

@@ -95,56 +95,56 @@ Vector offsetsOf(const uint operand, const uint head, const uint first) {
 #define WORD(NAME, i) NAME[(i) >> 2][(i) & 3u]
 #define WORDS(NAME, i) uvec4(WORD(NAME, i.x), WORD(NAME, i.y), WORD(NAME, i.z), WORD(NAME, i.w))
 
+#define INPUT(NAME) layout(set = 0, binding = BINDING_##NAME, std430) readonly buffer NAME##Buffer { uvec4 NAME[]; };
+INPUT(in0)
+INPUT(in1)
+INPUT(in2)
+INPUT(in3)
+INPUT(in4)
+INPUT(in5)
+
+#define OF_OPERAND(RESULT)       \
+  switch (operand) {             \
+    case 0u: return RESULT(in0); \
+    case 1u: return RESULT(in1); \
+    case 2u: return RESULT(in2); \
+    case 3u: return RESULT(in3); \
+    case 4u: return RESULT(in4); \
+  }                              \
+  return RESULT(in5);
+
 #ifdef DIMPLE_HLSL
-// Four words, wherever they lie or side by side.
-#define CHAIN_IN(NAME)                                                                              \
-  layout(set = 0, binding = BINDING_##NAME, std430) readonly buffer NAME##Buffer { uvec4 NAME[]; }; \
-  uvec4 words_##NAME(bool apart, uvec4 at) {                                                        \
-    if (apart) return WORDS(NAME, at);                                                              \
-    return NAME[at.x >> 2];                                                                         \
-  }
-#define OPERAND_WORDS uvec4 wordsOf(uint operand, bool apart, uvec4 at)
-#define CALL_WORDS(NAME) words_##NAME(apart, at)
+#define WORD_AT(NAME) WORD(NAME, at)
+#define FOUR_WORDS_AT(NAME) NAME[at >> 2]
+uint wordOfOperand(uint operand, uint at) { OF_OPERAND(WORD_AT) }
+uvec4 fourWordsOf(uint operand, uint at) { OF_OPERAND(FOUR_WORDS_AT) }
 #else
-#define CHAIN_IN(NAME)                                                                              \
-  layout(set = 0, binding = BINDING_##NAME, std430) readonly buffer NAME##Buffer { uvec4 NAME[]; }; \
-  Vector words_##NAME(const uint read, const Vector at) {                                           \
-    Vector words = splat(0u);                                                                       \
-    if (read == kWordsOne) {                                                                        \
-      words.low.x = WORD(NAME, at.low.x);                                                           \
-    } else if (read == kWordsEach) {                                                                \
-      words.low = WORDS(NAME, at.low);                                                              \
-      if (isWide()) words.high = WORDS(NAME, at.high);                                              \
-    } else if (read == kWordsTwo) {                                                                 \
-      words.low.x = WORD(NAME, at.low.x);                                                           \
-      words.low.y = WORD(NAME, at.low.x + 1u);                                                      \
-    } else {                                                                                        \
-      words.low = NAME[at.low.x >> 2];                                                              \
-      if (read == kWordsEight) words.high = NAME[(at.low.x >> 2) + 1u];                             \
-    }                                                                                               \
-    return words;                                                                                   \
+#define WORDS_OF(NAME)                                                  \
+  Vector words_##NAME(const uint read, const Vector at) {               \
+    Vector words = splat(0u);                                           \
+    if (read == kWordsOne) {                                            \
+      words.low.x = WORD(NAME, at.low.x);                               \
+    } else if (read == kWordsEach) {                                    \
+      words.low = WORDS(NAME, at.low);                                  \
+      if (isWide()) words.high = WORDS(NAME, at.high);                  \
+    } else if (read == kWordsTwo) {                                     \
+      words.low.x = WORD(NAME, at.low.x);                               \
+      words.low.y = WORD(NAME, at.low.x + 1u);                          \
+    } else {                                                            \
+      words.low = NAME[at.low.x >> 2];                                  \
+      if (read == kWordsEight) words.high = NAME[(at.low.x >> 2) + 1u]; \
+    }                                                                   \
+    return words;                                                       \
   }
-#define OPERAND_WORDS Vector wordsOf(const uint operand, const uint read, const Vector at)
+WORDS_OF(in0)
+WORDS_OF(in1)
+WORDS_OF(in2)
+WORDS_OF(in3)
+WORDS_OF(in4)
+WORDS_OF(in5)
 #define CALL_WORDS(NAME) words_##NAME(read, at)
+Vector wordsOf(const uint operand, const uint read, const Vector at) { OF_OPERAND(CALL_WORDS) }
 #endif
-
-CHAIN_IN(in0)
-CHAIN_IN(in1)
-CHAIN_IN(in2)
-CHAIN_IN(in3)
-CHAIN_IN(in4)
-CHAIN_IN(in5)
-
-OPERAND_WORDS {
-  switch (operand) {
-    case 0u: return CALL_WORDS(in0);
-    case 1u: return CALL_WORDS(in1);
-    case 2u: return CALL_WORDS(in2);
-    case 3u: return CALL_WORDS(in3);
-    case 4u: return CALL_WORDS(in4);
-  }
-  return CALL_WORDS(in5);
-}
 
 #ifndef DIMPLE_HLSL
 // Of a workgroup whose invocations take a tile: eight vectors in a row, 32 rows along the dimension kTiled, in which
@@ -222,6 +222,23 @@ Vector loadAcross(const uint operand, const uint type) {
 #endif
 
 #ifdef DIMPLE_HLSL
+// The values of low bits of words, or of floats that a FLOAT16 is to hold: one copy for the low lanes and the high ones.
+Vector valuesInTurn(Vector bits, uint type, bool areFloats) {
+  [[dont_unroll]] for (uint turn = 0u; turn < laneCount() / 4u; ++turn) {
+    uvec4 four = turn == 0u ? bits.low : bits.high;
+    if (areFloats) {
+      const uvec2 pairs = floatsToHalfPairs(four);
+      four = uvec4(pairs.x, pairs.x >> 16, pairs.y, pairs.y >> 16);
+    }
+    four = valuesOf(four, type);
+    if (turn == 0u)
+      bits.low = four;
+    else
+      bits.high = four;
+  }
+  return bits;
+}
+
 // The values of an input from element `first` on. There is one copy of what finds elements, and of what reads words:
 // those of four lanes, then of the others.
 Vector loadInput(uint operand, uint head, uint first) {
@@ -231,35 +248,48 @@ Vector loadInput(uint operand, uint head, uint first) {
   const bool isOne = spread == kSpreadOne;
   const bool isEach =
       !isOne && (spread == kSpreadEach || (PARAMETER(kWhole) == 0u && first + laneCount() > push.count));
-  const uint written = wordsOfVector(width);
-  const uint turns = isEach ? laneCount() / 4u : !isOne && written == kWordsEight ? 2u : 1u;
+  const bool isVector = !isOne && !isEach;
+  const uint read = isOne ? kWordsOne : isEach ? kWordsEach : wordsOfVector(width);
+  const uint turns = isEach ? laneCount() / 4u : read == kWordsEight ? 2u : 1u;
+  const uint places = isEach ? 4u : read == kWordsTwo ? 2u : 1u;
   Vector at = splat(0u);
   Vector words = splat(0u);
   [[dont_unroll]] for (uint turn = 0u; turn < turns; ++turn) {
-    uvec4 four = uvec4(0u);
-    [[dont_unroll]] for (uint i = 0u; i < (isEach ? 4u : 1u); ++i) {
+    uvec4 elements = uvec4(0u);
+    uvec4 found = uvec4(0u);
+    [[dont_unroll]] for (uint i = 0u; i < places; ++i) {
       const uint element = offsetOf(operand, head, isEach ? min(first + turn * 4u + i, push.count - 1u) : first);
+      uint word = element >> (5u - width);
+      if (isVector) word += turn * 4u + i;
+      if (read >= kWordsFour) {
+        found = fourWordsOf(operand, word);
+      } else {
+        const uint one = wordOfOperand(operand, word);
+        [[unroll]] for (uint k = 0u; k < 4u; ++k)
+          if (k >= i) found[k] = one;
+      }
       [[unroll]] for (uint k = 0u; k < 4u; ++k)
-        if (k >= i) four[k] = element;
+        if (k >= i) elements[k] = element;
     }
-    uvec4 word = four >> (5u - width);
-    if (!isEach && !isOne) word += (kLaneLow & 1u) * uint(written == kWordsTwo) + turn * 4u;
-    const uvec4 found = wordsOf(operand, isEach || isOne || written <= kWordsTwo, word);
     if (turn == 0u) {
-      at.low = four;
+      at.low = elements;
       words.low = found;
     } else {
-      at.high = four;
+      at.high = elements;
       words.high = found;
     }
   }
-  if (!isEach && !isOne) return valuesOfVector(words, type);
-  if (isOne) {
-    at.high = at.low;
-    words.high = words.low;
+  if (isVector) {
+    words = bitsOfVector(words, width);
+  } else {
+    if (isOne) {
+      at.high = at.low;
+      words.high = words.low;
+    }
+    const uint lanes = (32u >> width) - 1u;
+    words = Vector(words.low >> ((at.low & lanes) << width), words.high >> ((at.high & lanes) << width));
   }
-  const uint lanes = (32u >> width) - 1u;
-  return valuesOf(Vector(words.low >> ((at.low & lanes) << width), words.high >> ((at.high & lanes) << width)), type);
+  return valuesInTurn(words, type, false);
 }
 #else
 Vector loadEach(const uint operand, const uint head, const uint first) {
@@ -297,11 +327,9 @@ Vector loadInput(const uint operand, const uint head, const uint first) {
   layout(set = 0, binding = BINDING_##NAME, std430) buffer NAME##Buffer { uvec4 NAME[]; }; \
   void storeVector_##NAME(const uint word, const uint width, const Vector words) {         \
     const uint written = wordsOfVector(width);                                             \
-    if (written == kWordsOne) {                                                            \
+    if (written <= kWordsTwo) {                                                            \
       WORD(NAME, word) = words.low.x;                                                      \
-    } else if (written == kWordsTwo) {                                                     \
-      WORD(NAME, word) = words.low.x;                                                      \
-      WORD(NAME, word + 1u) = words.low.y;                                                 \
+      if (written == kWordsTwo) WORD(NAME, word + 1u) = words.low.y;                       \
     } else {                                                                               \
       NAME[word >> 2] = words.low;                                                         \
       if (written == kWordsEight) NAME[(word >> 2) + 1u] = words.high;                     \

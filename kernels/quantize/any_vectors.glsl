@@ -43,23 +43,28 @@ Vector valuesOf(const Vector bits, const uint type) {
   return Vector(valuesOf(bits.low, type), isWide() ? valuesOf(bits.high, type) : uvec4(0u));
 }
 
-// The values of a type that words of a vector of them hold.
-Vector valuesOfVector(const Vector words, const uint type) {
-  const uint width = typeWidth(type);
-  if (isHalfType(type))
-    return Vector(halfPairsToFloats(words.low.xy), isWide() ? halfPairsToFloats(words.low.zw) : uvec4(0u));
-  Vector bits = words;
+// The words of a vector of elements of this width as one word an element, whose low bits it is.
+Vector bitsOfVector(const Vector words, const uint width) {
   if (width == 4u) {
     const uvec4 shifts = uvec4(0u, 16u, 0u, 16u);
-    bits = Vector(words.low.xxyy >> shifts, words.low.zzww >> shifts);
-  } else if (width == 3u) {
-    const uvec4 shifts = uvec4(0u, 8u, 16u, 24u);
-    bits = Vector(words.low.xxxx >> shifts, words.low.yyyy >> shifts);
-  } else if (width == 2u) {
-    const uvec4 shifts = uvec4(0u, 4u, 8u, 12u);
-    bits = Vector(words.low.xxxx >> shifts, words.low.xxxx >> 16u >> shifts);
+    return Vector(words.low.xxyy >> shifts, words.low.zzww >> shifts);
   }
-  return valuesOf(bits, type);
+  if (width == 3u) {
+    const uvec4 shifts = uvec4(0u, 8u, 16u, 24u);
+    return Vector(words.low.xxxx >> shifts, words.low.yyyy >> shifts);
+  }
+  if (width == 2u) {
+    const uvec4 shifts = uvec4(0u, 4u, 8u, 12u);
+    return Vector(words.low.xxxx >> shifts, words.low.xxxx >> 16u >> shifts);
+  }
+  return words;
+}
+
+// The values of a type that words of a vector of them hold.
+Vector valuesOfVector(const Vector words, const uint type) {
+  if (isHalfType(type))
+    return Vector(halfPairsToFloats(words.low.xy), isWide() ? halfPairsToFloats(words.low.zw) : uvec4(0u));
+  return valuesOf(bitsOfVector(words, typeWidth(type)), type);
 }
 
 // Elements side by side, as the words of a vector.

@@ -61,7 +61,7 @@ ComPtr<ID3D12Resource> initialize(Fixture& f, const ComPtr<IDMLCompiledOperator>
 
 }  // namespace
 
-GPU_TEST_CASE("graphs: recorded with only the persistent resource bound, they run with what is bound later") {
+GPU_TEST_CASE("a graph recorded with only the persistent resource bound runs with what is bound later") {
   Fixture f;
   const auto graph = compileModel(f, DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE);
   const auto properties = dimpleGetBindingProperties(graph.Get());

@@ -47,7 +47,7 @@ void advance(inout Run run) {
   run.outer += lineEnds ? 1u : 0u;
   const bool planeEnds = run.outer == parameters[3].x;
   run.outer = planeEnds ? 0u : run.outer;
-  run.at = planeEnds ? run.next : run.at;
+  run.at = mix(run.at, run.next, bvec4(planeEnds));
 }
 
 // Whether element `i` of every run lies at the same offset from the run's first: where lines hold whole runs, or runs

@@ -14,11 +14,12 @@ TENSOR_IN(x)
 #ifdef RUNS
 #define OUTPUT z
 #define WALK_RANK KNOWN(RANK, push.rank)
-RAW elementAt(uvec4 at) {
+uint placeAt(uvec4 at) {
   uint index;
   loadIndex(push.indexKind, at.y, push.axisSize, index);
-  return loadRaw_x(at.x + index * push.axisStride);
+  return at.x + index * push.axisStride;
 }
+#define PLACES
 
 #include "common/each.glsl"
 #else

@@ -17,14 +17,25 @@
 
 PACKED_IN(x)
 
-const uint kTerms = 4u;     // elements that are added at once
-const uint kRowLoads = 4u;  // vectors of a row under way at once
-const uint kRowFours = kRowLoads * kFours;
+const uint kTerms = 4u;  // vectors that are loaded, and elements that are added, at once
+const uint kRowFours = kTerms * kFours;
 
-uint reducedOffset(uint l) {
-  // One dimension needs no division.
-  if (push.reducedRank <= 1u) return parameters[push.reducedAt].x + l * parameters[push.reducedAt + 2u].x;
-  return walkOffsets(push.reducedAt, push.reducedRank, l).x;
+// The vectors of a row's or column's part from number k on, `step` apart, and the last one in the place of those behind
+// the end. All places come before the first load, so that loads do not wait for each other.
+uvec4[kTerms] vectorsFrom(uint first, uint k, uint step, uint end) {
+  uint places[kTerms];
+  if (push.reducedRank <= 1u) {
+    // One dimension needs no division.
+    const uint begin = first + parameters[push.reducedAt].x;
+    const uint stride = parameters[push.reducedAt + 2u].x;
+    [[unroll]] for (uint i = 0u; i < kTerms; ++i) places[i] = begin + min(k + i * step, end - 1u) * stride;
+  } else {
+    [[unroll]] for (uint i = 0u; i < kTerms; ++i) places[i] =
+        first + walkOffsets(push.reducedAt, push.reducedRank, min(k + i * step, end - 1u)).x;
+  }
+  uvec4 vectors[kTerms];
+  [[unroll]] for (uint i = 0u; i < kTerms; ++i) vectors[i] = x[places[i]];
+  return vectors;
 }
 
 const bool kIsLeast = FUNCTION == DML_REDUCE_FUNCTION_MIN || FUNCTION == DML_REDUCE_FUNCTION_ARGMIN;
@@ -147,17 +158,15 @@ Accumulator argOfRow(uint first, uint begin, uint end) {
   const uint flip = flipOfPositions();
   int best = kLeastKey;
   uint position = 0u;
-  for (uint k = begin + lane; k < end; k += kRowLoads * ROW_LANES) {
-    uvec4 loaded[kRowLoads];
-    [[unroll]] for (uint i = 0u; i < kRowLoads; ++i) loaded[i] =
-        x[first + reducedOffset(min(k + i * ROW_LANES, end - 1u))];
-    [[unroll]] for (uint i = 0u; i < kRowLoads * 4u; ++i) {
+  for (uint k = begin + lane; k < end; k += kTerms * ROW_LANES) {
+    const uvec4 loaded[kTerms] = vectorsFrom(first, k, ROW_LANES, end);
+    [[unroll]] for (uint i = 0u; i < kTerms * 4u; ++i) {
       if (k + i / 4u * ROW_LANES >= end) break;
       const uint keys = pairOfKeys(loaded[i / 4u][i % 4u]);
       best = max(best, lowPlace(keys, (position + 2u * i) ^ flip));
       best = max(best, highPlace(keys, (position + 2u * i + 1u) ^ flip));
     }
-    position += kRowLoads * kVectorElements;
+    position += kTerms * kVectorElements;
   }
   if (begin + lane >= end) return emptyAccumulator();
   const uint place = positionOf(best);
@@ -172,8 +181,7 @@ void argsOfColumns(uint first, uint begin, uint end, out Accumulator results[kVe
   [[unroll]] for (uint e = 0u; e < kVectorElements; ++e) best[e] = kLeastKey;
   uint position = 0u;
   for (uint k = begin; k < end; k += kTerms * push.chunks) {
-    uvec4 loaded[kTerms];
-    [[unroll]] for (uint i = 0u; i < kTerms; ++i) loaded[i] = x[first + reducedOffset(min(k + i, end - 1u))];
+    const uvec4 loaded[kTerms] = vectorsFrom(first, k, 1u, end);
     [[unroll]] for (uint i = 0u; i < kTerms * 4u; ++i) {
       const uint keys = pairOfKeys(loaded[i / 4u][i % 4u]);
       const uint at = (position + min(i / 4u, end - 1u - k)) ^ flip;
@@ -204,18 +212,16 @@ float numberOf(int numberKey1) {
 // The first or last of the greatest elements of a row's part that an invocation reads: the greatest of those under way,
 // and then which of them equal it.
 Accumulator argOfRow(uint first, uint begin, uint end) {
-  const uint kElements = kRowLoads * kVectorElements;
+  const uint kElements = kTerms * kVectorElements;
   int best = kLeastKey;
   uint index = kNoIndex;
-  for (uint k = begin + laneOfRow(); k < end; k += kRowLoads * ROW_LANES) {
+  for (uint k = begin + laneOfRow(); k < end; k += kTerms * ROW_LANES) {
+    const uvec4 loaded[kTerms] = vectorsFrom(first, k, ROW_LANES, end);
     int keys[kElements];
     int top = kLeastKey;
-    [[unroll]] for (uint i = 0u; i < kRowLoads; ++i) {
-      const uvec4 loaded = x[first + reducedOffset(min(k + i * ROW_LANES, end - 1u))];
-      [[unroll]] for (uint e = 0u; e < 4u; ++e) {
-        keys[4u * i + e] = numberKey(uintBitsToFloat(loaded[e]));
-        top = max(top, keys[4u * i + e]);
-      }
+    [[unroll]] for (uint i = 0u; i < kElements; ++i) {
+      keys[i] = numberKey(uintBitsToFloat(loaded[i / 4u][i % 4u]));
+      top = max(top, keys[i]);
     }
     uint equal = 0u;
     [[unroll]] for (uint i = 0u; i < kElements; ++i) equal |= keys[i] == top ? 1u << i : 0u;
@@ -237,13 +243,11 @@ Accumulator reducedRow(uint first, uint begin, uint end) {
   // Elements of four accumulators, or of one.
   Running running[4];
   [[unroll]] for (uint e = 0u; e < 4u; ++e) running[e] = startOf();
-  for (uint k = begin + laneOfRow(); k < end; k += kRowLoads * ROW_LANES) {
-    const uint count = min((end - 1u - k) / ROW_LANES + 1u, kRowLoads);
+  for (uint k = begin + laneOfRow(); k < end; k += kTerms * ROW_LANES) {
+    const uint count = min((end - 1u - k) / ROW_LANES + 1u, kTerms);
+    const uvec4 loaded[kTerms] = vectorsFrom(first, k, ROW_LANES, end);
     vec4 fours[kRowFours];
-    [[unroll]] for (uint i = 0u; i < kRowLoads; ++i) {
-      const uvec4 loaded = x[first + reducedOffset(min(k + i * ROW_LANES, end - 1u))];
-      [[unroll]] for (uint j = 0u; j < kFours; ++j) fours[i * kFours + j] = fourOf(loaded, j);
-    }
+    [[unroll]] for (uint i = 0u; i < kRowFours; ++i) fours[i] = fourOf(loaded[i / kFours], i % kFours);
     if (kIsLogSumExp) {
       [[unroll]] for (uint i = 0u; i < kRowFours; ++i) fours[i] = i / kFours < count ? fours[i] : vec4(LOWEST);
       running[0] = addExponentialsOfRow(running[0], fours);
@@ -274,8 +278,7 @@ void reduceColumns(uint first, uint begin, uint end, out Accumulator results[kVe
   Running running[kVectorElements];
   [[unroll]] for (uint e = 0u; e < kVectorElements; ++e) running[e] = startOf();
   for (uint k = begin; k < end; k += kTerms * push.chunks) {
-    uvec4 loaded[kTerms];
-    [[unroll]] for (uint i = 0u; i < kTerms; ++i) loaded[i] = x[first + reducedOffset(min(k + i, end - 1u))];
+    const uvec4 loaded[kTerms] = vectorsFrom(first, k, 1u, end);
     [[unroll]] for (uint e = 0u; e < kVectorElements; ++e) {
       float v[kTerms];
       [[unroll]] for (uint i = 0u; i < kTerms; ++i) v[i] = fourOf(loaded[i], e / 4u)[e % 4u];

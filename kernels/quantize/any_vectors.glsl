@@ -45,19 +45,18 @@ Vector valuesOf(const Vector bits, const uint type) {
 
 // The words of a vector of elements of this width as one word an element, whose low bits it is.
 Vector bitsOfVector(const Vector words, const uint width) {
+  Vector bits = words;
   if (width == 4u) {
     const uvec4 shifts = uvec4(0u, 16u, 0u, 16u);
-    return Vector(words.low.xxyy >> shifts, words.low.zzww >> shifts);
-  }
-  if (width == 3u) {
+    bits = Vector(words.low.xxyy >> shifts, words.low.zzww >> shifts);
+  } else if (width == 3u) {
     const uvec4 shifts = uvec4(0u, 8u, 16u, 24u);
-    return Vector(words.low.xxxx >> shifts, words.low.yyyy >> shifts);
-  }
-  if (width == 2u) {
+    bits = Vector(words.low.xxxx >> shifts, words.low.yyyy >> shifts);
+  } else if (width == 2u) {
     const uvec4 shifts = uvec4(0u, 4u, 8u, 12u);
-    return Vector(words.low.xxxx >> shifts, words.low.xxxx >> 16u >> shifts);
+    bits = Vector(words.low.xxxx >> shifts, words.low.xxxx >> 16u >> shifts);
   }
-  return words;
+  return bits;
 }
 
 // The values of a type that words of a vector of them hold.

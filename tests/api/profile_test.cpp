@@ -68,7 +68,7 @@ GPU_TEST_CASE("a timeline says when each dispatch began, also between reads") {
   CHECK(again[0].begin == 0);
 }
 
-GPU_TEST_CASE("a list that was recorded for a profile runs when profiling is off, and when it is on again") {
+GPU_TEST_CASE("a list that was recorded for a profile runs with what is bound later, also when profiling is off") {
   Fixture f;
   const auto compiled = f.compile(kAddLine, DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE);
   const auto heap = f.heap(3);

@@ -105,7 +105,7 @@ TEST_CASE("kernels: the square root of doubles is within 1 ULP") {
   const auto compiled =
       fixture.runProgram(DIMPLE_GLSLANG, "-V --quiet --target-env vulkan1.2 -o copy.b64.spv '" DIMPLE_SOURCE_DIR
                                          "/tests/kernels/sqrt_f64.comp' '-I" DIMPLE_SOURCE_DIR
-                                         "/kernels' '-I" DIMPLE_KERNEL_INTERFACES "/copy' -DT=b64");
+                                         "/kernels' '-I" DIMPLE_KERNEL_INTERFACES "/copy.strided' -DT=b64");
   REQUIRE_MESSAGE(compiled.code == 0, compiled.out);
   const std::vector<double> values = operands();
   fixture.write("x.bin", std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double)));

@@ -36,8 +36,9 @@ Status planCast(const Operation& op, PlanBuilder& builder) {
                          .y = part.buffers[1]};
   };
   const bool hasVectors = bitWidth(x.type) >= 8 && bitWidth(y.type) >= 8;
-  return planElements(op, builder, {0}, hasVectors ? convertedElements(builder.target(), {x.type}, y.type) : 0, call,
-                      {.orRows = true, .orBlocks = true, .whole = true});
+  return planElements(
+      op, builder, {0}, hasVectors ? convertedElements(builder.target(), {x.type}, y.type) : 0, call,
+      {.orRows = true, .orBlocks = hasVectors && bitWidth(x.type) <= 32 && bitWidth(y.type) <= 32, .whole = true});
 }
 
 constexpr TypeHistory kCastTypes{

@@ -200,6 +200,7 @@ uint32_t placeOf(const Walk& walk, uint32_t operand, uint32_t lanes) {
 struct Places {
   std::array<uint32_t, kMaxOperands> of{};
   uint32_t tiled = 0;  // kTiled
+  bool twice = false;  // whether an invocation takes two vectors
   uint64_t groups = 0;
 
   bool areIn(uint32_t spread, uint32_t operand) const { return (of[operand] & kSpreadMask) == spread; }
@@ -221,6 +222,20 @@ std::optional<uint32_t> tiledDimension(const Walk& walk, uint32_t operand, DataT
   return dense;
 }
 
+// Whether an invocation takes two vectors, since one of some operand is less than the 16 bytes that keep memory busy.
+bool takesTwo(const Walk& walk, std::span<const DataType> types, const Places& places, uint32_t lanes,
+              const Target& target) {
+  if (walk.count() % (2 * lanes * kGroupSize) != 0) return false;
+  const bool isFew = target.caps.isProcessor || places.groups < 16 * uint64_t{target.caps.workgroups};
+  if (isFew && target.options.estimates) return false;
+  bool isShort = false;
+  for (uint32_t k = 0; k < types.size(); ++k) {
+    if (places.areIn(kSpreadEach, k)) return false;
+    isShort |= places.areIn(kSpreadVector, k) && lanes * bitWidth(types[k]) < 128;
+  }
+  return isShort;
+}
+
 // The inputs come first.
 Places placesOf(const Walk& walk, std::span<const DataType> types, uint32_t inputs, uint32_t lanes,
                 const Target& target) {
@@ -231,7 +246,13 @@ Places placesOf(const Walk& walk, std::span<const DataType> types, uint32_t inpu
     storesVectors &= k < inputs || places.areIn(kSpreadVector, k);
   }
   places.groups = divideUp(divideUp(walk.count(), lanes), kGroupSize);
-  if (!target.caps.fixesParameters || !storesVectors || walk.rank < 2) return places;
+  if (!target.caps.fixesParameters || !storesVectors) return places;
+  if (takesTwo(walk, types, places, lanes, target)) {
+    places.twice = true;
+    places.groups /= 2;
+    return places;
+  }
+  if (walk.rank < 2) return places;
   // On a CPU, a barrier takes longer than what it would save.
   if (target.caps.isProcessor && target.options.estimates) return places;
   const uint32_t inner = walk.rank - 1;
@@ -299,7 +320,7 @@ std::vector<uint32_t> parameterWords(const Chain& chain, std::span<const DataTyp
   }
   words[kRank] = walk.rank;
   words[kWide] = lanes == 8 ? 1 : 0;
-  words[kWhole] = walk.count() % lanes == 0 ? 1 : 0;
+  words[kWhole] = places.twice ? 2 : walk.count() % lanes == 0 ? 1 : 0;
   words[kTiled] = places.tiled;
   for (uint32_t d = 0; d < walk.rank; ++d) {
     const uint32_t size = walk.sizes[walk.rank - 1 - d];
@@ -337,7 +358,7 @@ Status addChain(PlanBuilder& builder, const Chain& chain, std::span<const DataTy
                                    .out1 = bound.size() == inputs + 2 ? bound[inputs + 1] : unused};
   call.fixed.assign(words.begin(), words.begin() + kBases);
   return builder.add(call, places.groups, builder.parameters(words),
-                     Work(lanes) * steps * places.groups * uint64_t{kGroupSize});
+                     Work(places.twice ? 2 * lanes : lanes) * steps * places.groups * uint64_t{kGroupSize});
 }
 
 Status planChain(const Operation& op, PlanBuilder& builder) {

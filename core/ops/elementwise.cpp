@@ -133,6 +133,11 @@ bool areManyRuns(const Target& target, uint64_t elements, uint32_t number) {
 
 bool takesRows(const Target& target) { return !target.caps.fixesParameters && !sharesKernels(target); }
 
+bool takesBlocks(const Target& target, uint64_t elements) {
+  if (!target.caps.fixesParameters) return takesRows(target);
+  return !target.options.estimates || (!target.caps.isProcessor && areManyRuns(target, elements, kBlockElements));
+}
+
 uint32_t convertedElements(const Target& target, std::initializer_list<DataType> inputs, DataType output) {
   if (!takesRows(target)) return 0;
   const auto isNarrow = [](DataType type) { return bitWidth(type) < 8; };
@@ -154,7 +159,9 @@ Status addElements(PlanBuilder& builder, Walk walk, std::span<const WalkOperand>
     const bool packed = packedElements != 0 && part.isPacked(((2u << output) - 1) & ~uniformMask) &&
                         (!use.whole || count % packedElements == 0);
     const bool hasOthers = packedElements != 0 && !packed && takesRows(builder.target());
-    if (chain && !packed) {
+    const bool hasBlocks = use.orBlocks && !packed && takesBlocks(builder.target(), count);
+    const auto blocks = hasBlocks ? blocksOf(part, output) : std::nullopt;
+    if (chain && !packed && !blocks) {
       const char* refusal = chain->refuses(part, operands.size(), builder.target());
       if (!refusal) return chain->add(builder, part, buffers);
       builder.passOver({"chain", refusal});
@@ -166,7 +173,7 @@ Status addElements(PlanBuilder& builder, Walk walk, std::span<const WalkOperand>
                                     .packed = true,
                                     .rows = true}),
                               rows->walk.count(), builder.parameters(rows->walk), packedElements);
-    if (const auto blocks = use.orBlocks && hasOthers ? blocksOf(part, output) : std::nullopt)
+    if (blocks)
       return builder.addItems(call({.walk = walkWords(blocks->walk),
                                     .uniformMask = blocks->standing,
                                     .buffers = buffers,
@@ -298,7 +305,9 @@ Status planBinary(const Operation& op, PlanBuilder& builder) {
                   .y = part.buffers[2]};
   };
   const bool isPlain = type == DML_TENSOR_DATA_TYPE_FLOAT32 && fused.type == DML_OPERATOR_INVALID;
-  return planElements(op, builder, {0, 1}, vectorElements(type), call, {.orRows = isFloat(type), .orBlocks = isPlain});
+  // Of two operands, chains take less.
+  return planElements(op, builder, {0, 1}, vectorElements(type), call,
+                      {.orRows = isFloat(type), .orBlocks = isPlain && takesRows(builder.target())});
 }
 
 Status planPow(const Operation& op, PlanBuilder& builder) {

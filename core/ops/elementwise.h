@@ -38,16 +38,20 @@ struct VectorUse {
   uint32_t elements = 0;  // 0: there is none
   uint32_t operands = 0;  // bits of those; the others stand still along that dimension
   bool orRuns = false;    // else a kernel that stores a run of so many elements, where the output is dense
-  // What takesRows() speaks of: rows of the vectors that the kernel for packed tensors takes, or else blocks
-  // (kernels/elementwise/row_places.glsl, blocks.glsl).
+  // What takesRows() and takesBlocks() speak of: rows of the vectors that the kernel for packed tensors takes, or else
+  // blocks (kernels/elementwise/row_places.glsl, blocks.glsl).
   bool orRows = false;
   bool orBlocks = false;
   bool whole = false;  // the kernel for packed tensors takes nothing but whole vectors
 };
 
-// Whether operators have kernels for rows and blocks of vectors. Vulkan has chains in their place, and what takes
-// elements one by one takes software drivers less time to compile.
+// Whether operators have kernels for rows of vectors. Vulkan has chains in their place, and what takes elements one by
+// one takes software drivers less time to compile.
 bool takesRows(const Target& target);
+
+// Whether so many elements have kernels for blocks of vectors: the same, or on Vulkan those that keep a GPU busy, where
+// blocks in registers take less time than a chain's tiles in shared memory.
+bool takesBlocks(const Target& target, uint64_t elements);
 
 // Elements that an invocation takes of kernels that convert vectors between types of at most 32 bits: four where the
 // results are 32 bits wide, so that neighbours store vectors side by side. 0 where takesRows() says that there are

@@ -84,13 +84,15 @@ Status addQuantization(PlanBuilder& builder, const Walk& walk, std::span<const W
                        const Quantization& types) {
   const auto call = [&](const ElementPart& part) -> KernelCall {
     if (part.packed)
-      return kernels::QuantizeVectors{
-          .push = {.walk = part.walk, .uniformMask = part.uniformMask, .zeroAt = types.zeroAt},
-          .spec = {.from = typeWord(types.x), .to = typeWord(types.y)},
-          .x = part.buffers[0],
-          .scale = part.buffers[1],
-          .zeroPoint = part.buffers[2],
-          .y = part.buffers[3]};
+      return kernels::QuantizeVectors{.push = {.walk = part.walk,
+                                               .uniformMask = part.uniformMask,
+                                               .zeroAt = types.zeroAt,
+                                               .scaleType = typeWord(types.scale)},
+                                      .spec = {.from = typeWord(types.x), .to = typeWord(types.y)},
+                                      .x = part.buffers[0],
+                                      .scale = part.buffers[1],
+                                      .zeroPoint = part.buffers[2],
+                                      .y = part.buffers[3]};
     return kernels::Quantize{.type = KernelType::U32,
                              .push = {.walk = part.walk,
                                       .xType = typeWord(types.x),
@@ -175,7 +177,7 @@ Status planQuantizedAdd(const Operation& op, PlanBuilder& builder) {
 }
 
 // The steps of a chain that quantize a number by operands 1 and 2.
-ElementStep dividedByScale() { return {.kind = StepKind::Quotient, .input = 1}; }
+ElementStep dividedByScale(DataType from) { return {.kind = StepKind::Quotient, .from = from, .input = 1}; }
 ElementStep plusZeroPoint(DataType to) { return {.kind = StepKind::Quantize, .to = to, .input = 2}; }
 
 // The range of the input, then the scale and zero point that spread it, then the quantization by them.
@@ -211,7 +213,7 @@ Status planDynamicQuantization(const Operation& op, PlanBuilder& builder) {
   TRY(addRange(static_cast<uint32_t>(parts), vectors ? vectors->rank : walk.rank, perGroup, x.type, false));
   TRY(addRange(groups, 0, groups, y.type, true));
   if (SingleChain::isWorthwhile(y, builder.target())) {
-    const auto chain = SingleChain::of({dividedByScale(), plusZeroPoint(y.type)},
+    const auto chain = SingleChain::of({dividedByScale(DML_TENSOR_DATA_TYPE_FLOAT32), plusZeroPoint(y.type)},
                                        {x.type, DML_TENSOR_DATA_TYPE_FLOAT32, y.type}, y.type);
     if (chain && !chain->refuses(walk, 4, builder.target()))
       return chain->add(builder, walk, {builder.input(0), scale, zeroPoint, builder.output()});
@@ -298,8 +300,8 @@ std::vector<ElementStep> quantizationSteps(const Operation& op) {
     withZeroPoint.number = defaultZeroPoint(op);
   if (dequantizes)
     return {withZeroPoint, {.kind = StepKind::Binary, .op = DML_OPERATOR_ELEMENT_WISE_MULTIPLY, .to = to, .input = 1}};
-  if (isFloat(from)) return {dividedByScale(), withZeroPoint};
-  return {{.kind = StepKind::Cast, .from = from, .to = kFloat}, dividedByScale(), withZeroPoint};
+  if (isFloat(from)) return {dividedByScale(op.input(1).type == from ? from : kFloat), withZeroPoint};
+  return {{.kind = StepKind::Cast, .from = from, .to = kFloat}, dividedByScale(kFloat), withZeroPoint};
 }
 
 }  // namespace dimple

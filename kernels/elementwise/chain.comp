@@ -29,6 +29,7 @@
 #include "common/activation.glsl"
 #endif
 #include "quantize/any_type.glsl"
+#include "quantize/quotients.glsl"
 #include "elementwise/chain_memory.glsl"
 #include "elementwise/chain_functions.glsl"
 
@@ -137,6 +138,16 @@ void applyEach(const uint kind, const uint op, const uint from, const uint to, c
     value = other;
     return;
   }
+  if (kind == kQuotient) {
+    value.low = quotientsToRound(isHalfType(from), value.low, other.low);
+    if (isWide()) value.high = quotientsToRound(isHalfType(from), value.high, other.high);
+    return;
+  }
+  if (kind == kQuantize) {
+    value.low = quantized(value.low, other.low, to);
+    if (isWide()) value.high = quantized(value.high, other.high, to);
+    return;
+  }
   const uint zero = unknownZero();
   const Vector operand = Vector(other.low ^ zero, other.high ^ zero);
   value.low = EACH(low);
@@ -213,25 +224,50 @@ void execute(const uint control, const uint n, const uint first) {
 #define STEP(n) if (CONTROL(n) != 0u) execute(CONTROL(n), n, first);
 #define STEPS(n) STEP(n) STEP(n + 1u) STEP(n + 2u) STEP(n + 3u)
 
+#define STORE_WAITING(o)                                            \
+  if (PARAMETER(kInputs + (o)) != 0u) {                             \
+    storeVector(o, PARAMETER(kInputs + (o)), first, before[o]);     \
+    storeVector(o, PARAMETER(kInputs + (o)), second, waiting[o]);   \
+  }
+
 // False if the invocation has none.
 bool firstElement(out uint first) {
+  uint item;
 #ifndef DIMPLE_HLSL
   if (PARAMETER(kTiled) != 0u) return tileFirst(first);
+  if (isTwice()) {
+    const bool hasTwo = gridItem(push.count / laneCount() / 2u, item);
+    const uint lane = item % gl_WorkGroupSize.x;
+    first = (2u * item - lane) * laneCount();
+    return hasTwo;
+  }
 #endif
-  uint item;
   const bool has = gridItem((push.count + laneCount() - 1u) / laneCount(), item);
   first = item * laneCount();
   return has;
 }
 
-void main() {
-  uint first;
-  if (!firstElement(first)) return;
+void executeAll(const uint first) {
   value = kept1 = kept2 = kept3 = splat(0u);
   conditions = 0u;
 #ifdef DIMPLE_HLSL
   for (uint n = 0u; n < push.steps; ++n) execute(CONTROL(n), n, first);
 #else
   STEPS(0u) STEPS(4u) STEPS(8u) STEPS(12u) STEPS(16u) STEPS(20u) STEPS(24u) STEPS(28u)
+#endif
+}
+
+void main() {
+  uint first;
+  if (!firstElement(first)) return;
+  executeAll(first);
+#ifndef DIMPLE_HLSL
+  if (isTwice()) {
+    const Vector before[2] = waiting;
+    const uint second = first + gl_WorkGroupSize.x * laneCount();
+    executeAll(second);
+    STORE_WAITING(0u)
+    STORE_WAITING(1u)
+  }
 #endif
 }

@@ -139,7 +139,7 @@ uint applyStep(const uint kind, const uint op, const uint from, const uint to, c
       case kCast: return castValue(x, from, to);
       case kDifference: return floatBitsToUint(differenceOf(x, z, from));
       case kQuotient: return floatBitsToUint(quotientToRound(uintBitsToFloat(x), uintBitsToFloat(z)));
-      case kQuantize: return quantized(uintBitsToFloat(x), floatFrom(z, to), to);
+      case kQuantize: return quantized(uintBitsToFloat(x), z, to);
     }
   }
   if (isFloatType(from)) {

@@ -5,7 +5,8 @@
 
 // The parameter block in words (core/ops/chain.cpp): of each operand, inputs before outputs, its type and place; of
 // each step what it is; how many dimensions there are; whether an invocation takes eight elements or four; whether each
-// of them has all of these; the dimension, counted from the innermost, along which tiles are high, or 0.
+// of them has all of these (1), and takes twice as many (2); the dimension, counted from the innermost, along which
+// tiles are high, or 0.
 const uint kInputs = 6u;
 const uint kHeads = 0u;
 const uint kControls = 8u;
@@ -24,6 +25,9 @@ const uint kNumbers = 148u;
 
 bool isWide() { return PARAMETER(kWide) != 0u; }
 uint laneCount() { return isWide() ? 8u : 4u; }
+// Whether an invocation takes two vectors, a workgroup's apart, of which all are whole. Both are made before one is
+// stored, so that compilers may load both first.
+bool isTwice() { return PARAMETER(kWhole) == 2u; }
 
 // Takes lanes one by one where CONDITION holds, or where the last vector of a packed tensor has fewer elements. In code
 // that is made for parameters the conditions stand alone: a disjunction would not be decided.
@@ -365,6 +369,19 @@ void storeEach(const uint output_, const uint head, const uint first, const Vect
   }
 }
 
+void storeVector(const uint output_, const uint head, const uint first, const Vector words) {
+  const uint word = wordOf(offsetOf(kInputs + output_, head, first), head & 31u);
+  if (output_ == 0u)
+    storeVector_out0(word, typeWidth(head & 31u), words);
+  else
+    storeVector_out1(word, typeWidth(head & 31u), words);
+}
+
+#ifndef DIMPLE_HLSL
+// The words of each output that an invocation of two vectors has made and not stored.
+Vector waiting[2];
+#endif
+
 // Stores values from element `first` on.
 void storeOutput(const uint output_, const uint head, const uint first, const Vector values) {
   const uint type = head & 31u;
@@ -377,9 +394,12 @@ void storeOutput(const uint output_, const uint head, const uint first, const Ve
     storeEach(output_, head, first, values);
     return;
   });
-  const uint word = wordOf(offsetOf(kInputs + output_, head, first), type);
-  if (output_ == 0u)
-    storeVector_out0(word, typeWidth(type), packed(values, type));
-  else
-    storeVector_out1(word, typeWidth(type), packed(values, type));
+  const Vector words = packed(values, type);
+#ifndef DIMPLE_HLSL
+  if (isTwice()) {
+    waiting[output_] = words;
+    return;
+  }
+#endif
+  storeVector(output_, head, first, words);
 }

@@ -38,30 +38,37 @@ float floatFrom(const uint bits, const uint type) {
   return (type & kTypeSigned) != 0u ? float(int(bits)) : float(bits);
 }
 
+// A signed integer of at most 22 bits. It takes GPUs less than a conversion.
+float floatOfSmall(const uint bits) {
+  precise float shifted = uintBitsToFloat(0x4b400000u + bits);
+  return shifted - 12582912.0;
+}
+
 // The difference of two integers, rounded once.
 float differenceOf(const uint a, const uint b, const uint type) {
-  if (typeWidth(type) < 5u) return float(int(a) - int(b));
+  if (typeWidth(type) < 5u) return floatOfSmall(a - b);
   const bool negative = (type & kTypeSigned) != 0u ? int(a) < int(b) : a < b;
   return negative ? -float(b - a) : float(a - b);
 }
 
-// A quotient that quantized() rounds as if it were the correctly rounded one: the product with a reciprocal, which takes
-// less than a division, but near halves. Where it is no small number, ends of the range are all that matters.
-float quotientToRound(const float a, const float b) {
-  const float root = inversesqrt(abs(b));
-  const float estimate = a * (b < 0.0 ? -root * root : root * root);
-  // The nearest integer.
-  precise float shifted = estimate + 12582912.0;
-  precise float rest = estimate - (shifted - 12582912.0);
-  return abs(rest) > 0.4998 || !isAmong(b, 100u) ? roundedQuotient(a, b) : estimate;
-}
-
-// round(x) + zeroPoint, to nearest even, in the range of an integer type of at most 8 bits. NaN becomes 0.
-uint quantized(const float x, const float zeroPoint, const uint type) {
-  if (isNan(x)) return 0u;
+// round(x) + zeroPoint, to nearest even, in the range of an integer type of at most 8 bits. x is a number.
+uint quantizedNumber(const float x, const uint zeroPoint, const uint type) {
   const float span = float(1u << (1u << typeWidth(type)));
-  const float lowest = ((type & kTypeSigned) != 0u ? -0.5 * span : 0.0) - zeroPoint;
+  const float lowest = ((type & kTypeSigned) != 0u ? -0.5 * span : 0.0) - floatOfSmall(zeroPoint);
   // The sum's last bits are the nearest integer.
   precise float sum = clamp(x, lowest, lowest + span - 1.0) + 12582912.0;
-  return floatBitsToUint(sum) - 0x4b400000u + uint(int(zeroPoint));
+  return floatBitsToUint(sum) - 0x4b400000u + zeroPoint;
+}
+// NaN becomes 0.
+uint quantized(const float x, const uint zeroPoint, const uint type) {
+  return isNan(x) ? 0u : quantizedNumber(x, zeroPoint, type);
+}
+// Of four, with one branch.
+uvec4 quantized(const uvec4 bits, const uvec4 zeroPoints, const uint type) {
+  const vec4 x = uintBitsToFloat(bits);
+  uvec4 results;
+  [[unroll]] for (uint i = 0u; i < 4u; ++i) results[i] = quantizedNumber(x[i], zeroPoints[i], type);
+  if (isNan(x.x + x.y + x.z + x.w))
+    results = mix(results, uvec4(0u), bvec4(isNan(x.x), isNan(x.y), isNan(x.z), isNan(x.w)));
+  return results;
 }

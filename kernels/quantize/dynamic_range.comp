@@ -78,7 +78,7 @@ void main() {
     return;
   }
 #ifndef VECTORS
-  const float lowest = (push.type & kTypeSigned) != 0u ? -128.0 : 0.0;
+  const uint lowest = (push.type & kTypeSigned) != 0u ? uint(-128) : 0u;
   const float step1 = roundedQuotient(range.y - range.x, 255.0);
   scale[0] = step1;
   storeAny_zeroPoint(0u, push.type, quantized(roundedQuotient(-range.x, step1), lowest, push.type));

@@ -8,6 +8,7 @@
 #include "common/walk.glsl"
 #include "common/math.glsl"
 #include "quantize/any_type.glsl"
+#include "quantize/quotients.glsl"
 
 ANY_IN(x)
 ANY_IN(scale)
@@ -27,6 +28,6 @@ void main() {
     const float value = differenceOf(bits, z, type) * s;
     storeAny_y(at.w, push.yType, typeWidth(push.yType) == 5u ? floatBitsToUint(value) : halfFromFloat(value));
   } else {
-    storeAny_y(at.w, push.yType, quantized(quotientToRound(floatFrom(bits, push.xType), s), floatFrom(z, type), type));
+    storeAny_y(at.w, push.yType, quantized(quotientToRound(floatFrom(bits, push.xType), s), z, type));
   }
 }

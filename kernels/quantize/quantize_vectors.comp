@@ -9,6 +9,7 @@
 #include "common/grid.glsl"
 #include "common/math.glsl"
 #include "quantize/any_type.glsl"
+#include "quantize/quotients.glsl"
 #define ROWS 1
 #include "elementwise/row_places.glsl"
 
@@ -24,11 +25,12 @@ ANY_VECTORS_OUT(y)
 Vector either(const uint one, const Vector vector, const uint mask) {
   return Vector(either(one, vector.low, mask), either(one, vector.high, mask));
 }
-#define OPERAND(NAME, operand, at, type)                              \
-  either(loadOne_##NAME(STANDING(at) & STANDING_MASK(operand), type), \
+#define OPERAND(NAME, operand, at, type, typeOfOne)                        \
+  either(loadOne_##NAME(STANDING(at) & STANDING_MASK(operand), typeOfOne), \
          load_##NAME((at) & ~STANDING_MASK(operand), type), STANDING_MASK(operand))
 
-// Of the floats among x and y, or for x of INT32 FLOAT32.
+// Of scales that move: of the floats among x and y, or for x of INT32 FLOAT32. One scale has push.scaleType, since that
+// of DYNAMIC_QUANTIZE_LINEAR is always FLOAT32.
 uint scaleType() {
   if ((FROM & kTypeFloat) != 0u) return FROM;
   return (TO & kTypeFloat) != 0u ? TO : kTypeFloat | kTypeSigned | 5u;
@@ -40,12 +42,16 @@ float floatOf(const uint bits, const uint type) {
   return (type & kTypeSigned) != 0u ? float(int(bits)) : float(bits);
 }
 
-uint result(const uint x, const uint s, const uint z) {
-  if ((TO & kTypeFloat) != 0u) return floatBitsToUint(differenceOf(x, z, FROM) * uintBitsToFloat(s));
-  return quantized(quotientToRound(floatOf(x, FROM), uintBitsToFloat(s)), floatOf(z, TO), TO);
+uint dequantized(const uint x, const uint s, const uint z) {
+  return floatBitsToUint(differenceOf(x, z, FROM) * uintBitsToFloat(s));
 }
+
 uvec4 results(const uvec4 x, const uvec4 s, const uvec4 z) {
-  return uvec4(result(x.x, s.x, z.x), result(x.y, s.y, z.y), result(x.z, s.z, z.z), result(x.w, s.w, z.w));
+  if ((TO & kTypeFloat) != 0u)
+    return uvec4(dequantized(x.x, s.x, z.x), dequantized(x.y, s.y, z.y), dequantized(x.z, s.z, z.z),
+                 dequantized(x.w, s.w, z.w));
+  const vec4 numbers = vec4(floatOf(x.x, FROM), floatOf(x.y, FROM), floatOf(x.z, FROM), floatOf(x.w, FROM));
+  return quantized(quotientsToRound(false, floatBitsToUint(numbers), s), z, TO);
 }
 
 void main() {
@@ -54,9 +60,9 @@ void main() {
   const uvec4 at = ROW_VECTORS(item);
   // Zero points are of the integers' type.
   const uint zeroType = (TO & kTypeFloat) != 0u ? FROM : TO;
-  Vector v = OPERAND(x, 0u, at.x, FROM);
-  const Vector s = OPERAND(scale, 1u, at.y, scaleType());
-  Vector z = OPERAND(zeroPoint, 2u, at.z, zeroType);
+  Vector v = OPERAND(x, 0u, at.x, FROM, FROM);
+  const Vector s = OPERAND(scale, 1u, at.y, scaleType(), push.scaleType);
+  Vector z = OPERAND(zeroPoint, 2u, at.z, zeroType, zeroType);
   if (push.zeroAt != 1u) z = splat(push.zeroAt);
   v.low = results(v.low, s.low, z.low);
   if (isWide()) v.high = results(v.high, s.high, z.high);

@@ -13,7 +13,7 @@ layout(set = 0, binding = BINDING_parametersOf, std430) readonly buffer paramete
 uint sumOf(uint a, uint b) {
   precise float p = (floatFrom(a, push.aType) - parametersOf[0].y) * parametersOf[0].x;
   precise float q = (floatFrom(b, push.bType) - parametersOf[1].y) * parametersOf[1].x;
-  return quantized(roundedQuotient(p + q, parametersOf[2].x), parametersOf[2].y, push.yType);
+  return quantized(roundedQuotient(p + q, parametersOf[2].x), uint(int(parametersOf[2].y)), push.yType);
 }
 
 #ifdef VECTORS

@@ -198,7 +198,8 @@ GPU_TEST_CASE("ops: narrow types agree with the oracle without native storage") 
   print("ops without native storage", session.record().total());
 }
 
-// Tiles that are cut at the ends of rows and columns, and rows that are read in vectors, of each width.
+// Tiles that are cut at the ends of rows and columns, and rows that are read in vectors, of each width. Some have whole
+// numbers of workgroups, so that an invocation takes two vectors.
 constexpr std::string_view kSingleChains[] = {
     "ELEMENT_WISE_ADD ATensor=f32[72,1024] BTensor=f32[72,1024]{1,72} OutputTensor=f32[72,1024]",
     "ELEMENT_WISE_ADD ATensor=f16[72,1000]{1,72} BTensor=f16[72,1000]{1,72} OutputTensor=f16[72,1000]{1016,1}",
@@ -227,6 +228,13 @@ constexpr std::string_view kSingleChains[] = {
     "OutputTensor=f16[96,1024]{1040,1}",
     "DEQUANTIZE InputTensor=u4[64,256] QuantizationType=SCALE_ZERO_POINT QuantizationTensorCount=2 "
     "QuantizationTensors=(f16[64,8],u4[64,8]) OutputTensor=f16[64,256]",
+    "CAST InputTensor=f16[24,1024] OutputTensor=u8[24,1024]",
+    "ELEMENT_WISE_IS_NAN InputTensor=f16[16,1024]{1040,1} OutputTensor=u8[16,1024]",
+    "ELEMENT_WISE_ADD ATensor=u8[24,1024] BTensor=u8[24,1024]{0,1} OutputTensor=u8[24,1024]",
+    "ELEMENT_WISE_QUANTIZE_LINEAR InputTensor=f16[24,1024] ScaleTensor=f16[24,1024]{0,1} "
+    "ZeroPointTensor=i8[24,1024]{0,1} OutputTensor=i8[24,1024]",
+    "DYNAMIC_QUANTIZE_LINEAR InputTensor=f16[24,1024] OutputTensor=u8[24,1024] OutputScaleTensor=f32[1,1] "
+    "OutputZeroPointTensor=u8[1,1]",
 };
 
 GPU_TEST_CASE("ops: element-wise operators agree with the oracle as chains of one, and in rows and blocks" *

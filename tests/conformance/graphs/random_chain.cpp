@@ -43,6 +43,8 @@ class ChainMaker {
     sizes_ = makeSizes(random_, random_.size(1, 6), kMaxElements);
     // Rows of whole vectors are walked otherwise.
     if (random_.chance(0.5)) sizes_.back() = (sizes_.back() + 7) / 8 * 8;
+    // Of whole workgroups, invocations may take two vectors.
+    if (random_.chance(0.1)) sizes_ = {2, 32, 128};
   }
 
   TestGraph make(size_t count, size_t first) {

@@ -1,0 +1,48 @@
+// Quotients that quantized() rounds as if they were the correctly rounded ones, for less than a division. Include after
+// math.glsl.
+
+// 1 / b, but for a few units in the last place.
+float inverseOf(const float b) {
+  const float root = inversesqrt(abs(b));
+  return uintBitsToFloat(floatBitsToUint(root * root) ^ (floatBitsToUint(b) & 0x80000000u));
+}
+
+// a / b, as if rounded correctly where that is beside a half of up to 10 bits. Of FLOAT16 (areHalves), quotients are halves
+// or far from them. All products with the nearest half, or integer, are exact, and so are the differences.
+float quotientByHalves(const bool areHalves, const float a, const float b, inout float inverse) {
+  if (!areHalves) inverse = fma(fma(-b, inverse, 1.0), inverse, inverse);
+  precise float shifted = a * inverse + 6291456.0;
+  precise float near = shifted - 6291456.0;
+  precise float rest = fma(-near, areHalves ? b : highPart(b), a);
+  if (!areHalves) rest = fma(-near, b - highPart(b), rest);
+  return fma(rest, inverse, near);
+}
+
+// Sums of sizes are at most this where no intermediate result overflows or is no normal number: 2^90.
+const float kMostSize = 1.2379400e27;
+
+float quotientToRound(const float a, const float b) {
+  float inverse = inverseOf(b);
+  float result = quotientByHalves(false, a, b, inverse);
+  if (!(abs(b) + abs(inverse) + abs(result) <= kMostSize)) result = roundedQuotient(a, b);
+  return result;
+}
+
+// Of four pairs, with one branch.
+uvec4 quotientsToRound(const bool areHalves, const uvec4 bitsOfA, const uvec4 bitsOfB) {
+  const vec4 a = uintBitsToFloat(bitsOfA);
+  const vec4 b = uintBitsToFloat(bitsOfB);
+  vec4 results;
+  float sizeOfResults = 0.0;
+  float sizeOfScales = 0.0;
+  [[unroll]] for (uint i = 0u; i < 4u; ++i) {
+    float inverse = inverseOf(b[i]);
+    results[i] = quotientByHalves(areHalves, a[i], b[i], inverse);
+    sizeOfResults += abs(results[i]);
+    sizeOfScales += abs(b[i]) + abs(inverse);
+  }
+  if (!(sizeOfResults + sizeOfScales <= kMostSize))
+    results = vec4(roundedQuotient(a.x, b.x), roundedQuotient(a.y, b.y), roundedQuotient(a.z, b.z),
+                   roundedQuotient(a.w, b.w));
+  return floatBitsToUint(results);
+}

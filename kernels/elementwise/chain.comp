@@ -139,8 +139,8 @@ void applyEach(const uint kind, const uint op, const uint from, const uint to, c
     return;
   }
   if (kind == kQuotient) {
-    value.low = quotientsToRound(isHalfType(from), value.low, other.low);
-    if (isWide()) value.high = quotientsToRound(isHalfType(from), value.high, other.high);
+    value.low = quotientsToRound(isHalfType(from), value.low, other.low, unknownZero());
+    if (isWide()) value.high = quotientsToRound(isHalfType(from), value.high, other.high, unknownZero());
     return;
   }
   if (kind == kQuantize) {
@@ -224,12 +224,6 @@ void execute(const uint control, const uint n, const uint first) {
 #define STEP(n) if (CONTROL(n) != 0u) execute(CONTROL(n), n, first);
 #define STEPS(n) STEP(n) STEP(n + 1u) STEP(n + 2u) STEP(n + 3u)
 
-#define STORE_WAITING(o)                                            \
-  if (PARAMETER(kInputs + (o)) != 0u) {                             \
-    storeVector(o, PARAMETER(kInputs + (o)), first, before[o]);     \
-    storeVector(o, PARAMETER(kInputs + (o)), second, waiting[o]);   \
-  }
-
 // False if the invocation has none.
 bool firstElement(out uint first) {
   uint item;
@@ -260,14 +254,14 @@ void executeAll(const uint first) {
 void main() {
   uint first;
   if (!firstElement(first)) return;
-  executeAll(first);
 #ifndef DIMPLE_HLSL
   if (isTwice()) {
-    const Vector before[2] = waiting;
-    const uint second = first + gl_WorkGroupSize.x * laneCount();
-    executeAll(second);
-    STORE_WAITING(0u)
-    STORE_WAITING(1u)
+    const uint step = gl_WorkGroupSize.x * laneCount();
+    loadBoth(first, first + step);
+    // One copy of the code.
+    for (turn = 0u; turn < 2u + unknownZero(); ++turn) executeAll(first + turn * step);
+    return;
   }
 #endif
+  executeAll(first);
 }

@@ -25,8 +25,7 @@ const uint kNumbers = 148u;
 
 bool isWide() { return PARAMETER(kWide) != 0u; }
 uint laneCount() { return isWide() ? 8u : 4u; }
-// Whether an invocation takes two vectors, a workgroup's apart, of which all are whole. Both are made before one is
-// stored, so that compilers may load both first.
+// Whether an invocation takes two vectors, a workgroup's apart, of which all are whole. Both are loaded first.
 bool isTwice() { return PARAMETER(kWhole) == 2u; }
 
 // Takes lanes one by one where CONDITION holds, or where the last vector of a packed tensor has fewer elements. In code
@@ -305,22 +304,49 @@ Vector loadEach(const uint operand, const uint head, const uint first) {
   return valuesOf(Vector(words.low >> ((at.low & lanes) << width), words.high >> ((at.high & lanes) << width)), type);
 }
 
+// What is read of an input that has one element for all lanes, which is in the lowest bits then, or a vector of them.
+Vector loadWords(const uint operand, const uint head, const uint first) {
+  const uint type = head & 31u;
+  const bool isOne = (head & kSpreadMask) == kSpreadOne;
+  const uint at = offsetOf(operand, head, first);
+  Vector words = wordsOf(operand, isOne ? kWordsOne : wordsOfVector(typeWidth(type)), splat(at >> (5u - typeWidth(type))));
+  if (isOne) words.low.x >>= laneOf(at, type);
+  return words;
+}
+
+// The same of both vectors of an invocation, and which of them is in turn.
+Vector loaded[kInputs];
+Vector loadedNext[kInputs];
+uint turn;
+#define LOAD_BOTH(operand)                                                  \
+  if (PARAMETER(operand) != 0u) {                                           \
+    loaded[operand] = loadWords(operand, PARAMETER(operand), first);        \
+    loadedNext[operand] = loadWords(operand, PARAMETER(operand), second);   \
+  }
+void loadBoth(const uint first, const uint second) {
+  LOAD_BOTH(0u) LOAD_BOTH(1u) LOAD_BOTH(2u) LOAD_BOTH(3u) LOAD_BOTH(4u) LOAD_BOTH(5u)
+}
+Vector wordsInTurn(const uint operand) {
+  const bvec4 isNext = bvec4(turn != 0u);
+  return Vector(mix(loaded[operand].low, loadedNext[operand].low, isNext),
+                mix(loaded[operand].high, loadedNext[operand].high, isNext));
+}
+
 // The values of an input from element `first` on.
 Vector loadInput(const uint operand, const uint head, const uint first) {
   const uint type = head & 31u;
-  const uint width = typeWidth(type);
   const uint spread = head & kSpreadMask;
   if (spread == kSpreadTile) return loadAcross(operand, type);
   if (PARAMETER(kTiled) != 0u) {
     if (!isInTile()) return splat(0u);
   }
-  if (spread == kSpreadOne) {
-    const uint at = offsetOf(operand, head, first);
-    const uint word = wordsOf(operand, kWordsOne, splat(at >> (5u - width))).low.x;
-    return valuesOf(splat(word >> laneOf(at, type)), type);
-  }
-  EACH_WHERE(spread == kSpreadEach, first, return loadEach(operand, head, first));
-  const Vector words = wordsOf(operand, wordsOfVector(width), splat(offsetOf(operand, head, first) >> (5u - width)));
+  if (spread != kSpreadOne) EACH_WHERE(spread == kSpreadEach, first, return loadEach(operand, head, first));
+  Vector words;
+  if (isTwice())
+    words = wordsInTurn(operand);
+  else
+    words = loadWords(operand, head, first);
+  if (spread == kSpreadOne) return valuesOf(splat(words.low.x), type);
   return valuesOfVector(words, type);
 }
 #endif
@@ -369,19 +395,6 @@ void storeEach(const uint output_, const uint head, const uint first, const Vect
   }
 }
 
-void storeVector(const uint output_, const uint head, const uint first, const Vector words) {
-  const uint word = wordOf(offsetOf(kInputs + output_, head, first), head & 31u);
-  if (output_ == 0u)
-    storeVector_out0(word, typeWidth(head & 31u), words);
-  else
-    storeVector_out1(word, typeWidth(head & 31u), words);
-}
-
-#ifndef DIMPLE_HLSL
-// The words of each output that an invocation of two vectors has made and not stored.
-Vector waiting[2];
-#endif
-
 // Stores values from element `first` on.
 void storeOutput(const uint output_, const uint head, const uint first, const Vector values) {
   const uint type = head & 31u;
@@ -394,12 +407,9 @@ void storeOutput(const uint output_, const uint head, const uint first, const Ve
     storeEach(output_, head, first, values);
     return;
   });
-  const Vector words = packed(values, type);
-#ifndef DIMPLE_HLSL
-  if (isTwice()) {
-    waiting[output_] = words;
-    return;
-  }
-#endif
-  storeVector(output_, head, first, words);
+  const uint word = wordOf(offsetOf(kInputs + output_, head, first), type);
+  if (output_ == 0u)
+    storeVector_out0(word, typeWidth(type), packed(values, type));
+  else
+    storeVector_out1(word, typeWidth(type), packed(values, type));
 }

@@ -51,7 +51,8 @@ uvec4 results(const uvec4 x, const uvec4 s, const uvec4 z) {
     return uvec4(dequantized(x.x, s.x, z.x), dequantized(x.y, s.y, z.y), dequantized(x.z, s.z, z.z),
                  dequantized(x.w, s.w, z.w));
   const vec4 numbers = vec4(floatOf(x.x, FROM), floatOf(x.y, FROM), floatOf(x.z, FROM), floatOf(x.w, FROM));
-  return quantized(quotientsToRound(false, floatBitsToUint(numbers), s), z, TO);
+  // Masks have few bits.
+  return quantized(quotientsToRound(false, floatBitsToUint(numbers), s, push.uniformMask >> 16), z, TO);
 }
 
 void main() {

@@ -28,8 +28,8 @@ float quotientToRound(const float a, const float b) {
   return result;
 }
 
-// Of four pairs, with one branch.
-uvec4 quotientsToRound(const bool areHalves, const uvec4 bitsOfA, const uvec4 bitsOfB) {
+// Of four pairs, with one branch. `zero` is a 0 that compilers do not know for one, so that they do not unroll a loop.
+uvec4 quotientsToRound(const bool areHalves, const uvec4 bitsOfA, const uvec4 bitsOfB, const uint zero) {
   const vec4 a = uintBitsToFloat(bitsOfA);
   const vec4 b = uintBitsToFloat(bitsOfB);
   vec4 results;
@@ -41,8 +41,16 @@ uvec4 quotientsToRound(const bool areHalves, const uvec4 bitsOfA, const uvec4 bi
     sizeOfResults += abs(results[i]);
     sizeOfScales += abs(b[i]) + abs(inverse);
   }
-  if (!(sizeOfResults + sizeOfScales <= kMostSize))
-    results = vec4(roundedQuotient(a.x, b.x), roundedQuotient(a.y, b.y), roundedQuotient(a.z, b.z),
-                   roundedQuotient(a.w, b.w));
-  return floatBitsToUint(results);
+  uvec4 bits = floatBitsToUint(results);
+  if (!(sizeOfResults + sizeOfScales <= kMostSize)) {
+    uvec4 restOfA = bitsOfA;
+    uvec4 restOfB = bitsOfB;
+    for (uint i = 0u; i < 4u + zero; ++i) {
+      const uint result = floatBitsToUint(roundedQuotient(uintBitsToFloat(restOfA.x), uintBitsToFloat(restOfB.x)));
+      bits = uvec4(bits.yzw, result) ^ zero;
+      restOfA = restOfA.yzwx ^ zero;
+      restOfB = restOfB.yzwx ^ zero;
+    }
+  }
+  return bits;
 }

@@ -230,7 +230,7 @@ constexpr std::string_view kSingleChains[] = {
     "QuantizationTensors=(f16[64,8],u4[64,8]) OutputTensor=f16[64,256]",
     "CAST InputTensor=f16[24,1024] OutputTensor=u8[24,1024]",
     "ELEMENT_WISE_IS_NAN InputTensor=f16[16,1024]{1040,1} OutputTensor=u8[16,1024]",
-    "ELEMENT_WISE_ADD ATensor=u8[24,1024] BTensor=u8[24,1024]{0,1} OutputTensor=u8[24,1024]",
+    "ELEMENT_WISE_ADD ATensor=u8[24,1024] BTensor=u8[24,1024]{0,1} OutputTensor=u8[24,1024] inplace=0",
     "ELEMENT_WISE_QUANTIZE_LINEAR InputTensor=f16[24,1024] ScaleTensor=f16[24,1024]{0,1} "
     "ZeroPointTensor=i8[24,1024]{0,1} OutputTensor=i8[24,1024]",
     "DYNAMIC_QUANTIZE_LINEAR InputTensor=f16[24,1024] OutputTensor=u8[24,1024] OutputScaleTensor=f32[1,1] "

@@ -131,10 +131,6 @@ void applyEach(uint kind, uint op, uint from, uint to, Vector operand) {
         applyStep(kind, op, from, to, value.PART.w, operand.PART.w)) ^   \
       zero
 
-uvec4 quotientsOf(const bool areHalves, const uvec4 a, const uvec4 b) {
-  return quotientsToRound(areHalves, a, b, inversesOf(areHalves, b), unknownZero());
-}
-
 // Operations of one step are not contracted with those of the next, since nodes round between them, and nothing is
 // concluded from operands that are the same value.
 void applyEach(const uint kind, const uint op, const uint from, const uint to, const Vector other) {
@@ -143,8 +139,8 @@ void applyEach(const uint kind, const uint op, const uint from, const uint to, c
     return;
   }
   if (kind == kQuotient) {
-    value.low = quotientsOf(isHalfType(from), value.low, other.low);
-    if (isWide()) value.high = quotientsOf(isHalfType(from), value.high, other.high);
+    value.low = quotientsToRound(isHalfType(from), value.low, other.low, unknownZero());
+    if (isWide()) value.high = quotientsToRound(isHalfType(from), value.high, other.high, unknownZero());
     return;
   }
   if (kind == kQuantize) {

@@ -46,13 +46,13 @@ uint dequantized(const uint x, const uint s, const uint z) {
   return floatBitsToUint(differenceOf(x, z, FROM) * uintBitsToFloat(s));
 }
 
-uvec4 results(const uvec4 x, const uvec4 s, const vec4 inverses, const uvec4 z) {
+uvec4 results(const uvec4 x, const uvec4 s, const uvec4 z) {
   if ((TO & kTypeFloat) != 0u)
     return uvec4(dequantized(x.x, s.x, z.x), dequantized(x.y, s.y, z.y), dequantized(x.z, s.z, z.z),
                  dequantized(x.w, s.w, z.w));
   const vec4 numbers = vec4(floatOf(x.x, FROM), floatOf(x.y, FROM), floatOf(x.z, FROM), floatOf(x.w, FROM));
   // Masks have few bits.
-  return quantized(quotientsToRound(false, floatBitsToUint(numbers), s, inverses, push.uniformMask >> 16), z, TO);
+  return quantized(quotientsToRound(false, floatBitsToUint(numbers), s, push.uniformMask >> 16), z, TO);
 }
 
 void main() {
@@ -65,14 +65,7 @@ void main() {
   const Vector s = OPERAND(scale, 1u, at.y, scaleType(), push.scaleType);
   Vector z = OPERAND(zeroPoint, 2u, at.z, zeroType, zeroType);
   if (push.zeroAt != 1u) z = splat(push.zeroAt);
-  // One scale has one inverse.
-  vec4 inverses = vec4(inverseOf(false, uintBitsToFloat(s.low.x)));
-  const bool isOneScale = (push.uniformMask & 2u) != 0u;
-  if (!isOneScale) inverses = inversesOf(false, s.low);
-  v.low = results(v.low, s.low, inverses, z.low);
-  if (isWide()) {
-    if (!isOneScale) inverses = inversesOf(false, s.high);
-    v.high = results(v.high, s.high, inverses, z.high);
-  }
+  v.low = results(v.low, s.low, z.low);
+  if (isWide()) v.high = results(v.high, s.high, z.high);
   store_y(at.w, TO, v);
 }

@@ -305,7 +305,7 @@ Status planBinary(const Operation& op, PlanBuilder& builder) {
                   .y = part.buffers[2]};
   };
   const bool isPlain = type == DML_TENSOR_DATA_TYPE_FLOAT32 && fused.type == DML_OPERATOR_INVALID;
-  // Of two operands, chains take less.
+  // Chains take less time for two operands.
   return planElements(op, builder, {0, 1}, vectorElements(type), call,
                       {.orRows = isFloat(type), .orBlocks = isPlain && takesRows(builder.target())});
 }

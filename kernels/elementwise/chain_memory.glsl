@@ -309,7 +309,8 @@ Vector loadWords(const uint operand, const uint head, const uint first) {
   const uint type = head & 31u;
   const bool isOne = (head & kSpreadMask) == kSpreadOne;
   const uint at = offsetOf(operand, head, first);
-  Vector words = wordsOf(operand, isOne ? kWordsOne : wordsOfVector(typeWidth(type)), splat(at >> (5u - typeWidth(type))));
+  Vector words =
+      wordsOf(operand, isOne ? kWordsOne : wordsOfVector(typeWidth(type)), splat(at >> (5u - typeWidth(type))));
   if (isOne) words.low.x >>= laneOf(at, type);
   return words;
 }
@@ -340,7 +341,9 @@ Vector loadInput(const uint operand, const uint head, const uint first) {
   if (PARAMETER(kTiled) != 0u) {
     if (!isInTile()) return splat(0u);
   }
-  if (spread != kSpreadOne) EACH_WHERE(spread == kSpreadEach, first, return loadEach(operand, head, first));
+  if (spread != kSpreadOne) {
+    EACH_WHERE(spread == kSpreadEach, first, return loadEach(operand, head, first));
+  }
   Vector words;
   if (isTwice())
     words = wordsInTurn(operand);

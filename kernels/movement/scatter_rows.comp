@@ -11,6 +11,9 @@
 #include "common/packed.glsl"
 #include "common/walk.glsl"
 #include "common/runs.glsl"
+#ifdef DIMPLE_HLSL
+#define INDEX_IN_TWO_WORDS
+#endif
 #include "common/index.glsl"
 
 TENSOR_IN(x)

@@ -166,13 +166,14 @@ Status addElements(PlanBuilder& builder, Walk walk, std::span<const WalkOperand>
       if (!refusal) return chain->add(builder, part, buffers);
       builder.passOver({"chain", refusal});
     }
-    if (const auto rows = use.orRows && hasOthers ? rowsOf(part, output, packedElements) : std::nullopt)
+    const uint32_t rowElements = use.rowElements != 0 ? use.rowElements : packedElements;
+    if (const auto rows = use.orRows && hasOthers ? rowsOf(part, output, rowElements) : std::nullopt)
       return builder.addItems(call({.walk = {static_cast<uint32_t>(count), rows->walk.rank},
                                     .uniformMask = rows->standing,
                                     .buffers = buffers,
                                     .packed = true,
                                     .rows = true}),
-                              rows->walk.count(), builder.parameters(rows->walk), packedElements);
+                              rows->walk.count(), builder.parameters(rows->walk), rowElements);
     if (blocks)
       return builder.addItems(call({.walk = walkWords(blocks->walk),
                                     .uniformMask = blocks->standing,
@@ -375,7 +376,7 @@ Status planSelect(const Operation& op, PlanBuilder& builder) {
                          : selectCall<kernels::Select>(element, {part.walk}, part);
   };
   return planElements(op, builder, {0, 1, 2}, vectorPairElements(type), call,
-                      {.orRows = bitWidth(type) == 16 || bitWidth(type) == 32});
+                      {.orRows = bitWidth(type) == 16 || bitWidth(type) == 32, .rowElements = vectorElements(type)});
 }
 
 std::vector<ElementStep> elementwiseSteps(const Operation& op) {

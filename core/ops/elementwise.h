@@ -41,6 +41,7 @@ struct VectorUse {
   // What takesRows() and takesBlocks() speak of: rows of the vectors that the kernel for packed tensors takes, or else
   // blocks (kernels/elementwise/row_places.glsl, blocks.glsl).
   bool orRows = false;
+  uint32_t rowElements = 0;  // of a row that an invocation takes; 0: as many as of packed tensors
   bool orBlocks = false;
   bool whole = false;  // the kernel for packed tensors takes nothing but whole vectors
 };

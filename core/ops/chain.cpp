@@ -223,8 +223,12 @@ std::optional<uint32_t> tiledDimension(const Walk& walk, uint32_t operand, DataT
 }
 
 // Whether an invocation takes two vectors, since one of some operand is less than the 16 bytes that keep memory busy.
-bool takesTwo(const Walk& walk, std::span<const DataType> types, const Places& places, uint32_t lanes,
-              const Target& target) {
+// Long programs are bound by their steps.
+bool takesTwoVectors(const Walk& walk, std::span<const DataType> types, const Places& places, uint32_t lanes,
+                     uint32_t inputs, uint32_t steps, const Target& target) {
+  constexpr uint32_t kMostInputs = 3;  // loadBoth() of the kernel
+  constexpr uint32_t kMostSteps = 4;   // executeFew()
+  if (!target.caps.fixesParameters || places.tiled != 0 || inputs > kMostInputs || steps > kMostSteps) return false;
   if (walk.count() % (2 * lanes * kGroupSize) != 0) return false;
   const bool isFew = target.caps.isProcessor || places.groups < 16 * uint64_t{target.caps.workgroups};
   if (isFew && target.options.estimates) return false;
@@ -246,13 +250,7 @@ Places placesOf(const Walk& walk, std::span<const DataType> types, uint32_t inpu
     storesVectors &= k < inputs || places.areIn(kSpreadVector, k);
   }
   places.groups = divideUp(divideUp(walk.count(), lanes), kGroupSize);
-  if (!target.caps.fixesParameters || !storesVectors) return places;
-  if (takesTwo(walk, types, places, lanes, target)) {
-    places.twice = true;
-    places.groups /= 2;
-    return places;
-  }
-  if (walk.rank < 2) return places;
+  if (!target.caps.fixesParameters || !storesVectors || walk.rank < 2) return places;
   // On a CPU, a barrier takes longer than what it would save.
   if (target.caps.isProcessor && target.options.estimates) return places;
   const uint32_t inner = walk.rank - 1;
@@ -344,7 +342,9 @@ Status addChain(PlanBuilder& builder, const Chain& chain, std::span<const DataTy
   BufferRange unused = bound[inputs];
   unused.bytes = 4;
   const auto in = [&](uint32_t i) { return i < inputs ? bound[i] : unused; };
-  const Places places = placesOf(walk, types, inputs, lanes, builder.target());
+  Places places = placesOf(walk, types, inputs, lanes, builder.target());
+  places.twice = takesTwoVectors(walk, types, places, lanes, inputs, steps, builder.target());
+  if (places.twice) places.groups /= 2;
   const std::vector<uint32_t> words = parameterWords(chain, types, inputs, walk, places, lanes);
   KernelCall call = kernels::Chain{.push = {.count = static_cast<uint32_t>(walk.count()), .steps = steps},
                                    .spec = {.functions = chain.groups},

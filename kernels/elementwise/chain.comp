@@ -241,9 +241,17 @@ bool firstElement(out uint first) {
   return has;
 }
 
-void executeAll(const uint first) {
+void begin() {
   value = kept1 = kept2 = kept3 = splat(0u);
   conditions = 0u;
+}
+// Those that programs of two vectors have at most.
+void executeFew(const uint first) {
+  begin();
+  STEPS(0u)
+}
+void executeAll(const uint first) {
+  begin();
 #ifdef DIMPLE_HLSL
   for (uint n = 0u; n < push.steps; ++n) execute(CONTROL(n), n, first);
 #else
@@ -259,7 +267,7 @@ void main() {
     const uint step = gl_WorkGroupSize.x * laneCount();
     loadBoth(first, first + step);
     // One copy of the code.
-    for (turn = 0u; turn < 2u + unknownZero(); ++turn) executeAll(first + turn * step);
+    for (turn = 0u; turn < 2u + unknownZero(); ++turn) executeFew(first + turn * step);
     return;
   }
 #endif

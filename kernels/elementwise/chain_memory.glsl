@@ -315,9 +315,10 @@ Vector loadWords(const uint operand, const uint head, const uint first) {
   return words;
 }
 
-// The same of both vectors of an invocation, and which of them is in turn.
-Vector loaded[kInputs];
-Vector loadedNext[kInputs];
+// The same of both vectors of an invocation, of the first inputs, and which of them is in turn.
+const uint kInputsOfTwo = 3u;
+Vector loaded[kInputsOfTwo];
+Vector loadedNext[kInputsOfTwo];
 uint turn;
 #define LOAD_BOTH(operand)                                                  \
   if (PARAMETER(operand) != 0u) {                                           \
@@ -325,7 +326,7 @@ uint turn;
     loadedNext[operand] = loadWords(operand, PARAMETER(operand), second);   \
   }
 void loadBoth(const uint first, const uint second) {
-  LOAD_BOTH(0u) LOAD_BOTH(1u) LOAD_BOTH(2u) LOAD_BOTH(3u) LOAD_BOTH(4u) LOAD_BOTH(5u)
+  LOAD_BOTH(0u) LOAD_BOTH(1u) LOAD_BOTH(2u)
 }
 Vector wordsInTurn(const uint operand) {
   const bvec4 isNext = bvec4(turn != 0u);

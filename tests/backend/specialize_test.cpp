@@ -108,8 +108,7 @@ TEST_CASE("specialize: of every kernel, what is named exists, and inlined calls 
       const Words module = specialize(whole, values);
       const auto [named, defined] = labelsOf(module);
       CHECK(std::includes(defined.begin(), defined.end(), named.begin(), named.end()));
-      // The steps of a chain are called in two places, of which its parameters, unknown here, leave one.
-      CHECK(module.size() <= whole.size() * 3);
+      CHECK(module.size() <= whole.size() * 2);
       CHECK(undefinedIds(module).empty());
       if (module.size() < whole.size()) ++shorter;
     }

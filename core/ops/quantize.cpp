@@ -71,6 +71,13 @@ uint32_t defaultZeroPoint(const Operation& op) {
   return type == DML_TENSOR_DATA_TYPE_UINT8 ? 128 : type == DML_TENSOR_DATA_TYPE_UINT4 ? 8 : 0;
 }
 
+// How QuantizeVectors finds x, scales and zero points: spec.scales.
+uint32_t scalesOf(uint32_t uniformMask) {
+  constexpr uint32_t kX = 0b001, kOthers = 0b110;
+  if ((uniformMask & kX) != 0) return 0;
+  return uniformMask == kOthers ? 1 : uniformMask == 0 ? 2 : 0;
+}
+
 // What both kernels are told.
 struct Quantization {
   DataType x;
@@ -84,15 +91,16 @@ Status addQuantization(PlanBuilder& builder, const Walk& walk, std::span<const W
                        const Quantization& types) {
   const auto call = [&](const ElementPart& part) -> KernelCall {
     if (part.packed)
-      return kernels::QuantizeVectors{.push = {.walk = part.walk,
-                                               .uniformMask = part.uniformMask,
-                                               .zeroAt = types.zeroAt,
-                                               .scaleType = typeWord(types.scale)},
-                                      .spec = {.from = typeWord(types.x), .to = typeWord(types.y)},
-                                      .x = part.buffers[0],
-                                      .scale = part.buffers[1],
-                                      .zeroPoint = part.buffers[2],
-                                      .y = part.buffers[3]};
+      return kernels::QuantizeVectors{
+          .push = {.walk = part.walk,
+                   .uniformMask = part.uniformMask,
+                   .zeroAt = types.zeroAt,
+                   .scaleType = typeWord(types.scale)},
+          .spec = {.from = typeWord(types.x), .to = typeWord(types.y), .scales = scalesOf(part.uniformMask)},
+          .x = part.buffers[0],
+          .scale = part.buffers[1],
+          .zeroPoint = part.buffers[2],
+          .y = part.buffers[3]};
     return kernels::Quantize{.type = KernelType::U32,
                              .push = {.walk = part.walk,
                                       .xType = typeWord(types.x),

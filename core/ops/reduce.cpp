@@ -138,7 +138,8 @@ class ReductionPlan {
     const auto& [part, inside, number] = steps;
     const uint32_t indexBytes = arg() ? byteWidth(builder_.op().output().type) : 0;
     const uint32_t elements = partials.read ? partials.count : static_cast<uint32_t>(inside.count());
-    const uint32_t lanes = spread.row ? lanesOf(elements, spread) : 1;
+    const uint64_t tasks = part.count() * spread.chunks;
+    const uint32_t lanes = spread.row ? lanesOf(tasks, std::min(spread.perChunk, elements)) : 1;
     kernels::Reduce call{.form = number != 0 ? Form::Vectors : Form::Strided,
                          .type = kernelType(input().type),
                          .push = {.outputs = static_cast<uint32_t>(part.count()),
@@ -160,16 +161,22 @@ class ReductionPlan {
                          .x = from,
                          .y = to};
     if (number == 0) call.spec.readsPartials = partials.read;
-    const uint64_t tasks = part.count() * spread.chunks;
     return builder_.add(call, divideUp(tasks * lanes, kGroupSize), builder_.parameters(part, inside),
                         Work(part.count()) * (partials.read ? partials.count : inside.count()) * std::max(number, 1u));
   }
 
-  // Invocations that share what a task reduces: as few as load all of it at once, so that short rows share a workgroup.
-  static uint32_t lanesOf(uint32_t elements, const Spread& spread) {
-    constexpr uint32_t kLoads = 4;  // elements or vectors
-    const auto needed = static_cast<uint32_t>(divideUp(std::min(spread.perChunk, elements), kLoads));
-    return std::min(std::bit_ceil(needed), kGroupSize);
+  // Invocations that share the elements or vectors of a task: as few as load all of them at once, so that short rows
+  // share a workgroup; or as few as do so in four turns, if even then there are many workgroups, since what comes before
+  // and after the loads is done once.
+  uint32_t lanesOf(uint64_t tasks, uint32_t elements) const {
+    constexpr uint32_t kLoads = 4, kTurns = 4;
+    const auto lanes = [&](uint32_t loads) {
+      return std::min(std::bit_ceil(static_cast<uint32_t>(divideUp(elements, loads))), kGroupSize);
+    };
+    const Target& target = builder_.target();
+    const uint64_t many = target.options.estimates ? 8 * uint64_t{target.caps.workgroups} : 0;
+    const uint32_t few = lanes(kLoads * kTurns);
+    return tasks * few >= many * kGroupSize ? few : lanes(kLoads);
   }
 
   // The last stage, of `count` partial results of each output.

@@ -7,9 +7,10 @@ vec4 powersOf(vec4 v) { return exp2(v * 1.44269504); }
 #else
 vec4 powersOf(vec4 v) {
   // The sum's last bits are the nearest integer.
-  precise vec4 shifted = fma(v, vec4(1.44269504), vec4(12582912.0));
+  const vec4 shifted = fma(v, vec4(1.44269504), vec4(12582912.0));
   precise vec4 whole = shifted - 12582912.0;
-  precise vec4 r = v - whole * 0.693359375;
+  // The first product is exact.
+  vec4 r = fma(whole, vec4(-0.693359375), v);
   r = fma(whole, vec4(2.12194440e-4), r);
   vec4 p = vec4(1.9875691500e-4);
   p = p * r + 1.3981999507e-3;

@@ -7,6 +7,30 @@ float inverseOf(const float b) {
   return uintBitsToFloat(floatBitsToUint(root * root) ^ (floatBitsToUint(b) & 0x80000000u));
 }
 
+// A divisor as quotientByHalves() takes it: areHalves as there.
+struct Divisor {
+  float value;
+  float inverse;
+};
+Divisor divisorOf(const bool areHalves, const float b) {
+  const float inverse = inverseOf(b);
+  return Divisor(b, areHalves ? inverse : fma(fma(-b, inverse, 1.0), inverse, inverse));
+}
+
+// a / b, as if rounded correctly where that is beside a half of up to 10 bits. Quotients of FLOAT16 (areHalves) are
+// halves or far from them. All products with the nearest half, or integer, are exact, and so are the differences.
+float quotientByHalves(const bool areHalves, const float a, const Divisor b) {
+  precise float shifted = a * b.inverse + 6291456.0;
+  precise float near = shifted - 6291456.0;
+  float rest = fma(-near, areHalves ? b.value : highPart(b.value), a);
+  if (!areHalves) rest = fma(-near, b.value - highPart(b.value), rest);
+  return fma(rest, b.inverse, near);
+}
+
+// Sums of sizes are at most this where no intermediate result overflows or is no normal number: 2^90.
+const float kMostSize = 1.2379400e27;
+float sizeOf(const Divisor b) { return abs(b.value) + abs(b.inverse); }
+
 #ifdef DIMPLE_HLSL
 // The product with the inverse, but near halves. Where it is no small number, ends of the range are all that matters.
 // Direct3D 12 fuses no product with a sum, so that this takes less than what Vulkan does.
@@ -18,25 +42,10 @@ float quotientToRound(const float a, const float b) {
   return abs(rest) > 0.4998 || !isAmong(b, 100u) ? roundedQuotient(a, b) : estimate;
 }
 #else
-// a / b, as if rounded correctly where that is beside a half of up to 10 bits. Quotients of FLOAT16 (areHalves) are
-// halves or far from them. All products with the nearest half, or integer, are exact, and so are the differences.
-float quotientByHalves(const bool areHalves, const float a, const float b, inout float inverse) {
-  if (!areHalves) inverse = fma(fma(-b, inverse, 1.0), inverse, inverse);
-  precise float shifted = a * inverse + 6291456.0;
-  precise float near = shifted - 6291456.0;
-  precise float rest = fma(-near, areHalves ? b : highPart(b), a);
-  if (!areHalves) rest = fma(-near, b - highPart(b), rest);
-  return fma(rest, inverse, near);
-}
-
-// Sums of sizes are at most this where no intermediate result overflows or is no normal number: 2^90.
-const float kMostSize = 1.2379400e27;
-
 float quotientToRound(const float a, const float b) {
-  float inverse = inverseOf(b);
-  float result = quotientByHalves(false, a, b, inverse);
-  if (!(abs(b) + abs(inverse) + abs(result) <= kMostSize)) result = roundedQuotient(a, b);
-  return result;
+  const Divisor divisor = divisorOf(false, b);
+  const float result = quotientByHalves(false, a, divisor);
+  return sizeOf(divisor) + abs(result) <= kMostSize ? result : roundedQuotient(a, b);
 }
 #endif
 
@@ -53,10 +62,10 @@ uvec4 quotientsToRound(const bool areHalves, const uvec4 bitsOfA, const uvec4 bi
   float sizeOfResults = 0.0;
   float sizeOfScales = 0.0;
   [[unroll]] for (uint i = 0u; i < 4u; ++i) {
-    float inverse = inverseOf(b[i]);
-    results[i] = quotientByHalves(areHalves, a[i], b[i], inverse);
+    const Divisor divisor = divisorOf(areHalves, b[i]);
+    results[i] = quotientByHalves(areHalves, a[i], divisor);
     sizeOfResults += abs(results[i]);
-    sizeOfScales += abs(b[i]) + abs(inverse);
+    sizeOfScales += sizeOf(divisor);
   }
   uvec4 bits = floatBitsToUint(results);
   if (!(sizeOfResults + sizeOfScales <= kMostSize)) {
@@ -71,4 +80,19 @@ uvec4 quotientsToRound(const bool areHalves, const uvec4 bitsOfA, const uvec4 bi
   }
   return bits;
 #endif
+}
+
+// Of four numbers and one divisor, whose inverse is taken once.
+uvec4 quotientsOfOne(const uvec4 bitsOfA, const Divisor b) {
+  const vec4 a = uintBitsToFloat(bitsOfA);
+  vec4 results;
+  float size = sizeOf(b);
+  [[unroll]] for (uint i = 0u; i < 4u; ++i) {
+    results[i] = quotientByHalves(false, a[i], b);
+    size += abs(results[i]);
+  }
+  if (!(size <= kMostSize))
+    results = vec4(roundedQuotient(a.x, b.value), roundedQuotient(a.y, b.value), roundedQuotient(a.z, b.value),
+                   roundedQuotient(a.w, b.value));
+  return floatBitsToUint(results);
 }

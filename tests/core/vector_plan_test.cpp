@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "tests/conformance/options_text.h"
 #include "tests/core/planned.h"
 
 namespace {
@@ -171,6 +172,22 @@ TEST_CASE("vectors: elements that are reduced, or outputs") {
   CHECK(kernel("f32[9,8]{9,1}", "f32[1,8]", "0") == "reduce.f32");
   CHECK(kernel("f32[9,8]", "f32[1,8]{16,2}", "0") == "reduce.f32");
   CHECK(kernel("i32[9,512]", "i32[9,1]", "1") == "reduce.i32");
+}
+
+TEST_CASE("vectors: many rows have fewer invocations each, which take four turns") {
+  const auto lanes = [](uint32_t rows, uint32_t columns, const Options& options = {}) {
+    const Plan plan = planOf(
+        cat("REDUCE Function=MAX InputTensor=f32[", rows, ",", columns, "] OutputTensor=f32[", rows, ",1] Axes=[1]"),
+        {{}, options});
+    CHECK(kernelName(plan.execution[0].kernel) == "reduce_vectors.f32");
+    constexpr uint32_t kRowLanes = 5;
+    return dimple::testing::specOf(plan.execution[0], kRowLanes);
+  };
+  CHECK(lanes(8192, 4096) == 64);
+  CHECK(lanes(8191, 4096) == 256);
+  CHECK(lanes(100000, 512) == 8);
+  CHECK(lanes(100000, 12544) == 256);
+  CHECK(lanes(9, 4096, dimple::testing::optionsWithout("estimates")) == 64);
 }
 
 // ---- chains of one operator

@@ -166,8 +166,8 @@ class ReductionPlan {
   }
 
   // Invocations that share the elements or vectors of a task: as few as load all of them at once, so that short rows
-  // share a workgroup; or as few as do so in four turns, if even then there are many workgroups, since what comes before
-  // and after the loads is done once.
+  // share a workgroup; or as few as do so in four turns, if even then there are many workgroups, since what comes
+  // before and after the loads is done once.
   uint32_t lanesOf(uint64_t tasks, uint32_t elements) const {
     constexpr uint32_t kLoads = 4, kTurns = 4;
     const auto lanes = [&](uint32_t loads) {

@@ -36,18 +36,30 @@ void passRow(inout Block b) {
 #define passRow(b)
 #endif
 
-// Declares `Block load_NAME(uint at, uint step1, bool isUniform, bool isTurned)`, of elements of 32 bits.
-#define BLOCK_IN(NAME)                                                                              \
-  layout(set = 0, binding = BINDING_##NAME, std430) readonly buffer NAME##Buffer { uvec4 NAME[]; }; \
-  Block load_##NAME(uint at, uint step1, bool isUniform, bool isTurned) {                           \
-    Block block;                                                                                    \
-    [[unroll]] for (uint i = 0u; i < 4u; ++i) {                                                     \
-      const uint place = at + i * step1;                                                            \
-      if (isUniform)                                                                                \
-        block.row[i] = uvec4(NAME[place / 4u][place % 4u]);                                         \
-      else                                                                                          \
-        block.row[i] = NAME[place];                                                                 \
-    }                                                                                               \
-    if (isTurned) block = rowsOfColumns(block);                                                     \
-    return block;                                                                                   \
+// A vector's elements of 32 or, if T is f16, 16 bits, each in a word; and numbers as such a vector.
+#if T == f16
+#include "common/half_fours.glsl"
+#define FOUR uvec2
+uvec4 elementsOf(uvec2 vector) { return uvec4(vector & 0xffffu, vector >> 16).xzyw; }
+uvec2 vectorOfFloats(vec4 v) { return halvesFromFloats(v); }
+#else
+#define FOUR uvec4
+uvec4 elementsOf(uvec4 vector) { return vector; }
+uvec4 vectorOfFloats(vec4 v) { return floatBitsToUint(v); }
+#endif
+
+// Declares `Block load_NAME(uint at, uint step1, bool isUniform, bool isTurned)`.
+#define BLOCK_IN(NAME)                                                                             \
+  layout(set = 0, binding = BINDING_##NAME, std430) readonly buffer NAME##Buffer { FOUR NAME[]; }; \
+  Block load_##NAME(uint at, uint step1, bool isUniform, bool isTurned) {                          \
+    Block block;                                                                                   \
+    [[unroll]] for (uint i = 0u; i < 4u; ++i) {                                                    \
+      const uint place = at + i * step1;                                                           \
+      if (isUniform)                                                                               \
+        block.row[i] = uvec4(elementsOf(NAME[place / 4u])[place % 4u]);                            \
+      else                                                                                         \
+        block.row[i] = elementsOf(NAME[place]);                                                    \
+    }                                                                                              \
+    if (isTurned) block = rowsOfColumns(block);                                                    \
+    return block;                                                                                  \
   }

@@ -12,9 +12,9 @@
 #include "elementwise/blocks.glsl"
 
 BLOCK_IN(x)
-layout(set = 0, binding = BINDING_y, std430) buffer yBuffer { uvec4 y[]; };
+layout(set = 0, binding = BINDING_y, std430) buffer yBuffer { FOUR y[]; };
 
-uint applyBits(uint v) { return toRaw(apply(fromRaw(v))); }
+uint applyBits(uint v) { return floatBitsToUint(apply(fromRaw(v))); }
 
 void main() {
   uint item;
@@ -30,7 +30,7 @@ void main() {
 #else
     result = uvec4(applyBits(result.x), applyBits(result.y), applyBits(result.z), applyBits(result.w));
 #endif
-    y[to] = result;
+    y[to] = vectorOfFloats(uintBitsToFloat(result));
     to = SUMMED_INDEX(to + push.yStep);
     passRow(v);
   }

@@ -218,11 +218,9 @@ TEST_CASE("chains of one: rows in vectors that are not packed") {
       CAPTURE(b);
       CHECK(kernelsOf(sum(type, "[512,256]", b, "[512,256]")) == "chain ");
       const bool turned = b == "[512,256]{1,512}";
-      CHECK(kernelsOf(sum(type, "[512,256]", b, "[512,256]"), false) == (type == "u8" ? "binary_native.u8 "
-                                                                         : !turned
-                                                                             ? "binary_rows." + std::string(type) + " "
-                                                                         : type == "f32" ? "binary_turned.f32 "
-                                                                                         : "binary_native.f16 "));
+      const std::string inVectors = (turned ? "binary_turned." : "binary_rows.") + std::string(type) + " ";
+      CHECK(kernelsOf(sum(type, "[512,256]", b, "[512,256]"), false) ==
+            (type == "u8" ? "binary_native.u8 " : inVectors));
     }
     CHECK(kernelsOf(sum(type, "[512,256]", "[512,256]{0,1}", "[512,256]{272,1}")) == "chain ");
     // Rows that do not begin with vectors; results across rows; few elements.
@@ -272,6 +270,7 @@ TEST_CASE("rows and blocks: what chains of one are for where a chain is interpre
                 "OutputTensor=u8[9,7]") == "quantize.u32 ");
   // Blocks consist of whole vectors.
   CHECK(kernels("ELEMENT_WISE_ABS InputTensor=f32[8,12]{1,8} OutputTensor=f32[8,12]") == "unary_turned.f32 ");
+  CHECK(kernels("ELEMENT_WISE_ABS InputTensor=f16[8,12]{1,8} OutputTensor=f16[8,12]") == "unary_turned.f16 ");
   CHECK(kernels("ELEMENT_WISE_ABS InputTensor=f32[8,12]{1,10} OutputTensor=f32[8,12]") == "unary.f32 ");
   CHECK(kernels("ELEMENT_WISE_ABS InputTensor=f32[6,12]{1,8} OutputTensor=f32[6,12]") == "unary.f32 ");
   CHECK(kernels("ELEMENT_WISE_ABS InputTensor=f32[8,10]{1,8} OutputTensor=f32[8,10]") == "unary.f32 ");

@@ -106,9 +106,6 @@ std::optional<VectorRowsOf> rowsOf(const Walk& part, uint32_t output, uint32_t n
   return {};
 }
 
-// Whether operators of a type have kernels for blocks.
-bool hasBlocks(DataType type) { return type == DML_TENSOR_DATA_TYPE_FLOAT32 || type == DML_TENSOR_DATA_TYPE_FLOAT16; }
-
 // The same for kernels that include kernels/common/vectors.glsl, which take two of these.
 uint32_t vectorPairElements(DataType type) { return 256 / bitWidth(type); }
 
@@ -257,7 +254,7 @@ Status planUnary(const Operation& op, PlanBuilder& builder) {
                  .y = part.buffers[1]};
   };
   return planElements(op, builder, {0}, vectorElements(type), call,
-                      {.orRows = isFloat(type), .orBlocks = hasBlocks(type)});
+                      {.orRows = isFloat(type), .orBlocks = isFloat(type)});
 }
 
 Status activateOutput(const Operation& op, PlanBuilder& builder, const Activation& activation) {
@@ -308,7 +305,7 @@ Status planBinary(const Operation& op, PlanBuilder& builder) {
                   .b = part.buffers[1],
                   .y = part.buffers[2]};
   };
-  const bool isPlain = hasBlocks(type) && fused.type == DML_OPERATOR_INVALID;
+  const bool isPlain = isFloat(type) && fused.type == DML_OPERATOR_INVALID;
   // Chains take less time for two operands.
   return planElements(op, builder, {0, 1}, vectorElements(type), call,
                       {.orRows = isFloat(type), .orBlocks = isPlain && takesRows(builder.target())});

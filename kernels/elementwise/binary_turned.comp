@@ -17,7 +17,7 @@ layout(set = 0, binding = BINDING_y, std430) buffer yBuffer { FOUR y[]; };
 
 bool hasBit(uint mask, uint operand) { return (mask >> operand & 1u) != 0u; }
 
-float applyBits(uint v, uint w) { return apply(fromRaw(v), fromRaw(w)); }
+float applied(uint v, uint w) { return apply(fromRaw(v), fromRaw(w)); }
 
 void main() {
   uint item;
@@ -29,7 +29,7 @@ void main() {
   EACH_ROW {
     const uvec4 p = v.row[OWN_ROW];
     const uvec4 q = w.row[OWN_ROW];
-    y[to] = vectorOfFloats(vec4(applyBits(p.x, q.x), applyBits(p.y, q.y), applyBits(p.z, q.z), applyBits(p.w, q.w)));
+    y[to] = vectorOfFloats(vec4(applied(p.x, q.x), applied(p.y, q.y), applied(p.z, q.z), applied(p.w, q.w)));
     to = SUMMED_INDEX(to + push.yStep);
     passRow(v);
     passRow(w);

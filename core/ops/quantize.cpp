@@ -71,11 +71,11 @@ uint32_t defaultZeroPoint(const Operation& op) {
   return type == DML_TENSOR_DATA_TYPE_UINT8 ? 128 : type == DML_TENSOR_DATA_TYPE_UINT4 ? 8 : 0;
 }
 
-// How QuantizeVectors finds x, scales and zero points: spec.scales.
+// SCALES of kernels/quantize/quantize_vectors.comp, for operands of which those in the mask stand still along rows.
 uint32_t scalesOf(uint32_t uniformMask) {
-  constexpr uint32_t kX = 0b001, kOthers = 0b110;
-  if ((uniformMask & kX) != 0) return 0;
-  return uniformMask == kOthers ? 1 : uniformMask == 0 ? 2 : 0;
+  constexpr uint32_t kOneScale = 1, kScales = 2;
+  constexpr uint32_t kScaleAndZeroPoint = 0b110;
+  return uniformMask == kScaleAndZeroPoint ? kOneScale : uniformMask == 0 ? kScales : 0;
 }
 
 // What both kernels are told.

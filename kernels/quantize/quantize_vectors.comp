@@ -30,7 +30,7 @@ Vector either(const uint one, const Vector vector, const uint mask) {
   return Vector(either(one, vector.low, mask), either(one, vector.high, mask));
 }
 // Declares `Vector vectorOf_NAME(uint at, uint type, uint typeOfOne)`, the operand's elements for an invocation.
-#define VECTOR_OF(NAME, operand)                                                                \
+#define OPERAND(NAME, operand)                                                                  \
   Vector vectorOf_##NAME(const uint at, const uint type, const uint typeOfOne) {                \
     Vector vector;                                                                              \
     if (SCALES == kScales || (SCALES == kOneScale && operand == 0u))                            \
@@ -42,9 +42,9 @@ Vector either(const uint one, const Vector vector, const uint mask) {
                       load_##NAME(at & ~STANDING_MASK(operand), type), STANDING_MASK(operand)); \
     return vector;                                                                              \
   }
-VECTOR_OF(x, 0u)
-VECTOR_OF(scale, 1u)
-VECTOR_OF(zeroPoint, 2u)
+OPERAND(x, 0u)
+OPERAND(scale, 1u)
+OPERAND(zeroPoint, 2u)
 
 // Of scales that move: of the floats among x and y, or for x of INT32 FLOAT32. One scale has push.scaleType, since that
 // of DYNAMIC_QUANTIZE_LINEAR is always FLOAT32.

@@ -10,8 +10,10 @@
 namespace {
 
 using namespace dimple;
+using dimple::testing::optionsWithout;
 using dimple::testing::planned;
 using dimple::testing::planOf;
+using dimple::testing::specOf;
 
 // The first kernel, and the invocations of its workgroups where they are chosen.
 std::string firstKernel(std::string_view line, uint32_t maxInvocations = 1024) {
@@ -181,13 +183,13 @@ TEST_CASE("vectors: many rows have fewer invocations each, which take four turns
         {{}, options});
     CHECK(kernelName(plan.execution[0].kernel) == "reduce_vectors.f32");
     constexpr uint32_t kRowLanes = 5;
-    return dimple::testing::specOf(plan.execution[0], kRowLanes);
+    return specOf(plan.execution[0], kRowLanes);
   };
   CHECK(lanes(8192, 4096) == 64);
   CHECK(lanes(8191, 4096) == 256);
   CHECK(lanes(100000, 512) == 8);
   CHECK(lanes(100000, 12544) == 256);
-  CHECK(lanes(9, 4096, dimple::testing::optionsWithout("estimates")) == 64);
+  CHECK(lanes(9, 4096, optionsWithout("estimates")) == 64);
 }
 
 // ---- chains of one operator

@@ -219,6 +219,8 @@ constexpr std::string_view kSingleChains[] = {
     "QuantizationTensors=(f16[64,32]) OutputTensor=u8[64,1024]",
     "ELEMENT_WISE_MULTIPLY ATensor=f32[3,72,1024]{73728,1,72} BTensor=f32[3,72,1024]{1,3,0} "
     "OutputTensor=f32[3,72,1024]",
+    "ELEMENT_WISE_MULTIPLY ATensor=f16[3,72,1024]{73728,1,72} BTensor=f16[3,72,1024]{1,3,0} "
+    "OutputTensor=f16[3,72,1024]",
     "ELEMENT_WISE_MAX ATensor=f32[2,3,60,8]{4,8,32,1} BTensor=f32[2,3,60,8]{1920,640,1,80} OutputTensor=f32[2,3,60,8]",
     "ELEMENT_WISE_SQRT InputTensor=f32[5,64,20]{64,1,320} OutputTensor=f32[5,64,20]{1920,28,1}",
     "ELEMENT_WISE_POW InputTensor=f32[96,1024]{1040,1} ExponentTensor=f32[96,1024]{1,0} OutputTensor=f32[96,1024]",

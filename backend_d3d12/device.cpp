@@ -2,6 +2,7 @@
 
 #include "backend_d3d12/descriptors.h"
 #include "backend_d3d12/fault.h"
+#include "backend_d3d12/half_rounding.h"
 #include "backend_d3d12/pipeline.h"
 #include "backend_d3d12/profiler.h"
 
@@ -36,7 +37,7 @@ Device::Device(ID3D12Device* device)
     : device_(device),
       descriptorIncrement_(device->GetDescriptorHandleIncrementSize(D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV)) {}
 
-Status Device::readCaps(bool nativeStorage) {
+Status Device::readCaps() {
   const auto shaderModel6 = hasShaderModel6(handle());
   if (!shaderModel6) return shaderModel6.error();
   if (!*shaderModel6)
@@ -44,12 +45,10 @@ Status Device::readCaps(bool nativeStorage) {
                  "The Direct3D 12 device has no shader model 6.0, which Dimple's kernels need."};
   const auto options = query<D3D12_FEATURE_DATA_D3D12_OPTIONS>(handle(), D3D12_FEATURE_D3D12_OPTIONS);
   const auto options1 = query<D3D12_FEATURE_DATA_D3D12_OPTIONS1>(handle(), D3D12_FEATURE_D3D12_OPTIONS1);
-  const auto options4 = query<D3D12_FEATURE_DATA_D3D12_OPTIONS4>(handle(), D3D12_FEATURE_D3D12_OPTIONS4);
   const auto architecture =
       query<D3D12_FEATURE_DATA_ARCHITECTURE>(handle(), D3D12_FEATURE_ARCHITECTURE, {0, FALSE, TRUE, FALSE});
   TRY(options);
   TRY(options1);
-  TRY(options4);
   TRY(architecture);
   const auto set = [this](BOOL on, std::initializer_list<Feature> features) {
     for (const Feature feature : features)
@@ -59,7 +58,6 @@ Status Device::readCaps(bool nativeStorage) {
   set(options1->Int64ShaderOps, {Feature::Int64});
   set(options1->WaveOps, {Feature::SubgroupBasic, Feature::SubgroupVote, Feature::SubgroupArithmetic,
                           Feature::SubgroupBallot, Feature::SubgroupShuffle});
-  set(nativeStorage && options4->Native16BitShaderOpsSupported, {Feature::Storage16, Feature::Int16, Feature::Float16});
   caps_.maxGroups.fill(D3D12_CS_DISPATCH_MAX_THREAD_GROUPS_PER_DIMENSION);
   caps_.sharedBytes = D3D12_CS_TGSM_REGISTER_COUNT * 4;
   // Waves of which no shader can have larger ones than a CPU's vectors are those of a software driver.
@@ -74,12 +72,23 @@ Status Device::readCaps(bool nativeStorage) {
   return {};
 }
 
+Status Device::readHalves(const Options& options) {
+  const auto options4 = query<D3D12_FEATURE_DATA_D3D12_OPTIONS4>(handle(), D3D12_FEATURE_D3D12_OPTIONS4);
+  TRY(options4);
+  if (!options4->Native16BitShaderOpsSupported || !options.roundedHalves) return {};
+  moduleChoice_.convertsHalves = true;
+  moduleChoice_.convertsHalves = roundsHalves(*this);
+  if (!moduleChoice_.convertsHalves || !options.nativeStorage) return {};
+  for (const Feature feature : {Feature::Storage16, Feature::Int16, Feature::Float16})
+    caps_.features |= static_cast<uint32_t>(feature);
+  return {};
+}
+
 Result<std::unique_ptr<Device>> Device::create(ID3D12Device* native, const Options& options) {
   std::unique_ptr<Device> device(new Device(native));
-  TRY(device->readCaps(options.nativeStorage));
-  // They have 64-bit integers.
-  device->takesLongKernels_ = (device->caps_.features & static_cast<uint32_t>(Feature::Int64)) != 0 &&
-                              (!device->caps_.isProcessor || (options.unroll && !options.estimates));
+  TRY(device->readCaps());
+  device->moduleChoice_.isLong = (device->caps_.features & static_cast<uint32_t>(Feature::Int64)) != 0 &&
+                                 (!device->caps_.isProcessor || (options.unroll && !options.estimates));
   auto layouts = DescriptorLayouts::create(*device);
   if (!layouts) return layouts.error();
   device->layouts_ = std::move(*layouts);
@@ -87,6 +96,7 @@ Result<std::unique_ptr<Device>> Device::create(ID3D12Device* native, const Optio
       device->caps_.parameterAlignment,
       [&d = *native](uint64_t bytes) { return Buffer::create(d, bytes, D3D12_HEAP_TYPE_UPLOAD); });
   device->pipelines_ = std::make_unique<PipelineCache>(*device);
+  TRY(device->readHalves(options));
   return device;
 }
 

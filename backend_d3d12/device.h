@@ -9,6 +9,7 @@
 #include "backend_d3d12/memory.h"
 #include "core/backend.h"
 #include "core/options.h"
+#include "kernels/kernel_code.h"
 
 namespace dimple::d3d12 {
 
@@ -38,9 +39,9 @@ class Device final : public Backend {
   ParameterMemory& parameterMemory() { return *parameterMemory_; }
   PipelineCache& pipelines() { return *pipelines_; }
   bool lost() const { return lost_; }
-  // Whether kernels come in their long form where they have one. On a processor tests ask for it with estimates=0,
-  // which gives it the kernels of GPUs, and unroll=1.
-  bool takesLongKernels() const { return takesLongKernels_; }
+  // Long modules are for GPUs that have 64-bit integers. On a processor tests ask for them with estimates=0, which
+  // gives it the kernels of GPUs, and unroll=1.
+  ModuleChoice moduleChoice() const { return moduleChoice_; }
 
   // Waits for what the queue may still use, where it is Dimple's own. False if it cannot be found out whether it is
   // done: what may be in use has to be left alone.
@@ -55,12 +56,14 @@ class Device final : public Backend {
 
  private:
   explicit Device(ID3D12Device* device);
-  Status readCaps(bool nativeStorage);
+  Status readCaps();
+  // What the device can do with 16-bit types. Asks it by a dispatch, if it has them.
+  Status readHalves(const Options& options);
 
   const ComPtr<ID3D12Device> device_;
   const uint32_t descriptorIncrement_;
   Caps caps_;
-  bool takesLongKernels_ = false;
+  ModuleChoice moduleChoice_;
   std::atomic<bool> lost_ = false;
   std::function<bool()> settle_;
   std::unique_ptr<DescriptorLayouts> layouts_;

@@ -185,14 +185,26 @@ Result<std::unique_ptr<OpenedDevice>> OpenedDevice::open(const OpenOptions& opti
   if (options.validation) TRY(enableDebugLayer());
   std::unique_ptr<OpenedDevice> opened(new OpenedDevice);
   opened->adapter_ = std::move(*adapter);
-  opened->pool_ = std::make_shared<AllocatorPool>();
   TRY(Outcome("D3D12CreateDevice", library->createDevice(opened->adapter_.handle.Get(), D3D_FEATURE_LEVEL_11_0,
                                                          IID_PPV_ARGS(&opened->device_))));
+  TRY(opened->createQueue());
+  return opened;
+}
+
+Result<std::unique_ptr<OpenedDevice>> OpenedDevice::over(ID3D12Device& device) {
+  std::unique_ptr<OpenedDevice> opened(new OpenedDevice);
+  opened->device_ = &device;
+  TRY(opened->createQueue());
+  return opened;
+}
+
+Status OpenedDevice::createQueue() {
+  pool_ = std::make_shared<AllocatorPool>();
   D3D12_COMMAND_QUEUE_DESC queue{};
   queue.Type = kListType;
-  TRY(Outcome("CreateCommandQueue", opened->device_->CreateCommandQueue(&queue, IID_PPV_ARGS(&opened->queue_))));
-  TRY(Outcome("CreateFence", opened->device_->CreateFence(0, D3D12_FENCE_FLAG_NONE, IID_PPV_ARGS(&opened->fence_))));
-  return opened;
+  TRY(Outcome("CreateCommandQueue", device_->CreateCommandQueue(&queue, IID_PPV_ARGS(&queue_))));
+  TRY(Outcome("CreateFence", device_->CreateFence(0, D3D12_FENCE_FLAG_NONE, IID_PPV_ARGS(&fence_))));
+  return {};
 }
 
 OpenedDevice::~OpenedDevice() {

@@ -38,6 +38,8 @@ class AllocatorPool;
 class OpenedDevice {
  public:
   static Result<std::unique_ptr<OpenedDevice>> open(const OpenOptions& options);
+  // A queue of its own on another's device.
+  static Result<std::unique_ptr<OpenedDevice>> over(ID3D12Device& device);
   ~OpenedDevice();
   OpenedDevice(const OpenedDevice&) = delete;
   OpenedDevice& operator=(const OpenedDevice&) = delete;
@@ -65,6 +67,7 @@ class OpenedDevice {
 
  private:
   OpenedDevice() = default;
+  Status createQueue();
   Outcome trySettle();
   Result<ComPtr<ID3D12CommandAllocator>> takeAllocator();
   // Refuses to use staging memory that an earlier transfer may still use.

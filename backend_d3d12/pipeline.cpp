@@ -24,7 +24,7 @@ std::vector<uint32_t> specializationWords(const KernelInfo& kernel, const Dispat
 }  // namespace
 
 const KernelModule& PipelineCache::moduleOf(const KernelInfo& kernel, const Dispatch& dispatch) const {
-  return moduleFor(kernel, dispatch.specialization, device_.takesLongKernels());
+  return moduleFor(kernel, dispatch.specialization, device_.moduleChoice());
 }
 
 PipelineCache::Key PipelineCache::keyOf(const Dispatch& dispatch) const {

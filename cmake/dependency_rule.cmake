@@ -6,7 +6,7 @@ set(dimpleIncludeRules
   core           "^(core/|kernels/(kernel_id\\.h|[a-z]+/[a-z]+_list\\.glsl)$|kernels/interfaces/)"
   kernels        "^kernels/"
   backend_vulkan "^(backend_vulkan/|kernels/kernel_(code|id|table)\\.h$|core/(support/[a-z_]+|plan/(matrix_places|plan)|backend|caps|checked|data_type|options|result|text)\\.h$)"
-  backend_d3d12  "^(backend_d3d12/|kernels/kernel_(code|id|table)\\.h$|core/(support/[a-z_]+|plan/plan|backend|caps|checked|data_type|options|result|text)\\.h$)"
+  backend_d3d12  "^(backend_d3d12/|kernels/kernel_(code|id|table)\\.h$|core/(support/[a-z_]+|plan/(half_rounding|plan)|backend|caps|checked|data_type|options|result|text)\\.h$)"
   api            "^(api/|core/)"
   api/vulkan     "^(api/|core/|backend_vulkan/)"
   api/d3d12      "^(api/|core/|backend_d3d12/)"
@@ -18,7 +18,7 @@ set(dimpleIncludeRules
   tests/conformance/oracle "^tests/conformance/oracle/"
   tests/conformance "^(tests/conformance/|core/|backend_d3d12/)"
   tests/core     "^(core/|kernels/kernel_id\\.h$|kernels/interfaces/|tests/)"
-  tools/kernelgen "^(tools/kernelgen/|kernels/kernel_(id|table)\\.h$)")
+  tools/kernelgen "^(tools/kernelgen/|kernels/(kernel_(id|table)|packed_words)\\.h$)")
 
 if(NOT CMAKE_SCRIPT_MODE_FILE)
   file(GLOB_RECURSE checked CONFIGURE_DEPENDS core/*.h core/*.cpp kernels/*.h kernels/*.cpp backend_*/*.h backend_*/*.cpp

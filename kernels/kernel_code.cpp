@@ -8,6 +8,8 @@
 #include <new>
 #include <span>
 
+#include "kernels/packed_words.h"
+
 namespace dimple {
 namespace {
 
@@ -28,9 +30,9 @@ void unpack(const PackedCode& code, std::span<uint8_t> to) {
 }  // namespace
 
 std::vector<uint32_t> unpackSpirv(const KernelInfo& kernel) {
-  std::vector<uint32_t> words(kernel.spirv.bytes / sizeof(uint32_t));
-  if (!words.empty()) unpack(kernel.spirv, {reinterpret_cast<uint8_t*>(words.data()), kernel.spirv.bytes});
-  return words;
+  std::vector<uint8_t> bytes(kernel.spirv.bytes);
+  if (!bytes.empty()) unpack(kernel.spirv, bytes);
+  return unpackWords(bytes);
 }
 
 std::vector<uint8_t> unpackDxil(const KernelModule& module) {

@@ -69,6 +69,7 @@ struct FixedConstant {
 struct KernelModule {
   std::span<const FixedConstant> fixed;  // sorted by id; none: the module serves all values
   bool isLong;                           // faster, but takes processors too long to compile
+  bool convertsHalves;                   // for devices whose own conversions to FLOAT16 round to nearest even
   PackedCode code;                       // with neighbours of it, if they are small
   uint32_t offset;                       // in the unpacked code
   uint32_t bytes;                        // 0 where the build had no DXC
@@ -77,7 +78,7 @@ struct KernelModule {
 struct KernelInfo {
   KernelId id;
   std::string_view name;  // for people
-  PackedCode spirv;
+  PackedCode spirv;       // as kernels/packed_words.h has it
   // Of a portable kernel; first the one that fixes nothing.
   std::span<const KernelModule> modules;
   uint32_t pushWords;

@@ -8,6 +8,8 @@
 #include <cstring>
 
 #include "backend_d3d12/d3d12.h"
+#include "backend_d3d12/device.h"
+#include "backend_d3d12/half_rounding.h"
 #include "tests/api/fixture.h"
 #include "tests/left_out.h"
 
@@ -281,6 +283,22 @@ D3D12_TEST_CASE("d3d12: an initializer reads inputs in UPLOAD heaps") {
   CHECK(std::memcmp(mapped, values + 4, 16) == 0);
   readback->Unmap(0, nullptr);
   CHECK(program.dml->GetDeviceRemovedReason() == S_OK);
+}
+
+// A device without native 16-bit operations gets the module that converts by integers, which rounds as it should.
+TEST_CASE("Direct3D 12: a look at the rounding of FLOAT16 finds it right") {
+  const auto library = dimple::d3d12::loadLibrary();
+  REQUIRE(library);
+  ComPtr<ID3D12Device> device;
+  REQUIRE(library->createDevice(nullptr, D3D_FEATURE_LEVEL_11_0, IID_PPV_ARGS(&device)) == S_OK);
+  for (const bool asksDevice : {false, true}) {
+    dimple::Options options;
+    options.roundedHalves = asksDevice;
+    const auto backend = dimple::d3d12::Device::create(device.Get(), options);
+    REQUIRE(backend);
+    CHECK((asksDevice || !(*backend)->moduleChoice().convertsHalves));
+    CHECK(dimple::d3d12::roundsHalves(**backend));
+  }
 }
 
 #endif

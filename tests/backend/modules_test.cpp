@@ -28,15 +28,15 @@ bool isStructural(const KernelInfo& kernel, uint32_t id) {
 
 // Whether a kernel has modules for a dispatch, as far as constants tell that leave the size of its code as it is, and
 // the one that it gets does not have for literals what the others have.
-bool lacksModule(const KernelInfo& kernel, const Dispatch& dispatch) {
+bool lacksModule(const KernelInfo& kernel, const Dispatch& dispatch, bool convertsHalves) {
   const auto valueOf = [&](uint32_t id) {
     const auto given = std::ranges::find(dispatch.specialization, id, &Specialization::id);
     return given == dispatch.specialization.end() ? 0 : given->value;
   };
-  const auto& taken = moduleFor(kernel, dispatch.specialization, false).fixed;
+  const auto& taken = moduleFor(kernel, dispatch.specialization, {false, convertsHalves}).fixed;
   bool lacks = false;
   for (const KernelModule& module : kernel.modules) {
-    if (module.isLong) continue;
+    if (module.isLong || (module.convertsHalves && !convertsHalves)) continue;
     const auto agrees = [&](const FixedConstant& fixed) {
       return isStructural(kernel, fixed.id) || valueOf(fixed.id) == fixed.value;
     };
@@ -52,7 +52,7 @@ TEST_CASE("modules: of those that fix what a dispatch asks for, the one that fix
   const KernelInfo& kernel = kernelNamedIn("convolution_direct.f32");
   const auto fixedFor = [&](std::vector<FixedConstant> constants) {
     std::string text;
-    for (const FixedConstant& fixed : moduleFor(kernel, constants, false).fixed)
+    for (const FixedConstant& fixed : moduleFor(kernel, constants, {}).fixed)
       text += cat(fixed.id, "=", fixed.value, " ");
     return text;
   };
@@ -67,14 +67,14 @@ TEST_CASE("modules: only what is no processor gets long ones") {
   const KernelInfo& kernel = kernelNamedIn("gemm_large_tile.f32");
   REQUIRE(std::ranges::any_of(kernel.modules, &KernelModule::isLong));
   const std::vector<FixedConstant> constants;
-  CHECK_FALSE(moduleFor(kernel, constants, false).isLong);
-  CHECK(moduleFor(kernel, constants, true).isLong);
+  CHECK_FALSE(moduleFor(kernel, constants, {}).isLong);
+  CHECK(moduleFor(kernel, constants, {.isLong = true}).isLong);
   const KernelInfo& other = kernelNamedIn("convolution_direct.f16");
   const std::vector<FixedConstant> fixed{{5, 2}, {4, 3}, {3, 4}, {2, 0}};
-  CHECK(&moduleFor(other, fixed, true) == &moduleFor(other, fixed, false));
+  CHECK(&moduleFor(other, fixed, {.isLong = true}) == &moduleFor(other, fixed, {}));
   // Long ones that have literals: KNOWN of attention, KIND, QUADS, USUAL and KNOWN of recurrent steps.
   const auto fixedOf = [](std::string_view name, const std::vector<FixedConstant>& asked) {
-    const KernelModule& module = moduleFor(kernelNamedIn(name), asked, true);
+    const KernelModule& module = moduleFor(kernelNamedIn(name), asked, {.isLong = true, .convertsHalves = true});
     std::string text = module.isLong ? "long" : "short";
     for (const FixedConstant& one : module.fixed) text += cat(" ", one.id, "=", one.value);
     return text;
@@ -86,6 +86,22 @@ TEST_CASE("modules: only what is no processor gets long ones") {
   CHECK(fixedOf("recurrent_step_tile.f32", {{0, 4}, {1, 4}, {6, 1}}) == "long 0=4 1=4 6=1 9=0");
   CHECK(fixedOf("recurrent_step_tile.f32", {{0, 4}, {1, 4}, {6, 1}, {9, 1}}) == "long 0=4 1=4 6=1 9=1");
   CHECK(fixedOf("recurrent_step_tile.f32", {{0, 4}, {1, 4}, {6, 0}}) == "short 0=4 6=0");
+}
+
+TEST_CASE("modules: devices that round to nearest even get modules that convert to FLOAT16 as they do") {
+  const std::vector<FixedConstant> constants{{0, DML_OPERATOR_ACTIVATION_RELU}};
+  const auto taken = [&](std::string_view name, ModuleChoice choice) -> const KernelModule& {
+    return moduleFor(kernelNamedIn(name), constants, choice);
+  };
+  CHECK(taken("unary_packed.f16", {.convertsHalves = true}).convertsHalves);
+  CHECK(taken("unary_packed.f16", {.convertsHalves = true}).fixed.size() == 1);
+  CHECK_FALSE(taken("unary_packed.f16", {}).convertsHalves);
+  // A kernel for 16-bit storage, which those devices have, stands in for this one.
+  CHECK_FALSE(taken("unary.f16", {.convertsHalves = true}).convertsHalves);
+  CHECK(std::ranges::all_of(kernelNamedIn("unary_native.f16").modules, &KernelModule::convertsHalves));
+  // Nothing to convert.
+  for (const KernelModule& module : kernelNamedIn("unary_packed.f32").modules) CHECK_FALSE(module.convertsHalves);
+  CHECK(taken("look_at_halves.f16", {.convertsHalves = true}).convertsHalves);
 }
 
 TEST_CASE("modules: plans of all cases find a module of their own of each kernel that has some" *
@@ -106,7 +122,7 @@ TEST_CASE("modules: plans of all cases find a module of their own of each kernel
                           const KernelInfo* kernel = findKernel(dispatch.kernel);
                           REQUIRE(kernel);
                           if (kernel->modules.size() < 2) continue;
-                          if (!lacksModule(*kernel, dispatch)) {
+                          if (!lacksModule(*kernel, dispatch, native)) {
                             ++found;
                             continue;
                           }

@@ -314,7 +314,7 @@ TEST_CASE("DXC's own program is run for every kernel") {
         std::string::npos);
   CHECK(workshop.read("dxil/a_v1.dxil") == std::string("DXBC\"\\\0 and more is signed", 26));
   const std::string index = workshop.read("kernel_index.cpp");
-  CHECK(index.find("k_a_v1_modules[] = {{{}, false, {dxil_a_v1_0, ") != std::string::npos);
+  CHECK(index.find("k_a_v1_modules[] = {{{}, false, false, {dxil_a_v1_0, ") != std::string::npos);
   CHECK(index.find("u, 26u}, 0u, 26u}, };") != std::string::npos);
   // A stream's first bytes are those of zlib.
   const std::string words = workshop.arrayOf("dxil_a_v1_0");

@@ -59,7 +59,7 @@ TEST_CASE("modules with literals for constants are made beside the one that read
   CHECK(holds("a_one.3-2", "    uint specialization_3;"));
   const std::string index = workshop.read("kernel_index.cpp");
   CHECK(index.find("FixedConstant k_a_one_fixed_1[] = {{3u, 1u}, {7u, 4294967295u}, };") != std::string::npos);
-  CHECK(index.find("KernelModule k_a_one_modules[] = {{{}, false, {dxil_a_one_0, ") != std::string::npos);
+  CHECK(index.find("KernelModule k_a_one_modules[] = {{{}, false, false, {dxil_a_one_0, ") != std::string::npos);
 
   CHECK(workshop.make("a_one ROWS=2,4\n").exitCode == 0);
   CHECK_FALSE(workshop.exists("dxil/a_one.3-1.7-4294967295.dxil"));
@@ -101,8 +101,48 @@ TEST_CASE("long modules are made of a kernel without DIMPLE_COMPACT") {
   CHECK_FALSE(holds("a_one.3-2.long", "1234"));
   CHECK(holds("a_one.3-2.long", "#define SPIRV_CROSS_CONSTANT_ID_3 (2u)"));
   const std::string index = workshop.read("kernel_index.cpp");
-  CHECK(index.find("KernelModule k_a_one_modules[] = {{{}, false, {dxil_a_one_0, ") != std::string::npos);
-  CHECK(index.find("{{}, true, {dxil_a_one_0, ") != std::string::npos);
+  CHECK(index.find("KernelModule k_a_one_modules[] = {{{}, false, false, {dxil_a_one_0, ") != std::string::npos);
+  CHECK(index.find("{{}, true, false, {dxil_a_one_0, ") != std::string::npos);
+}
+
+TEST_CASE("kernels that convert to FLOAT16 get their modules again, with the conversions of shader model 6.2") {
+  const ModulesWorkshop workshop;
+  const std::string start =
+      "#version 460\n#extension GL_GOOGLE_include_directive : require\n#include \"interface.glsl\"\n"
+      "layout(constant_id = 17) const uint ROUNDED_HALVES = 0u;\n"
+      "layout(local_size_x = 1) in;\nlayout(set = 0, binding = 0, std430) buffer yBuffer { uint y[]; };\n";
+  workshop.write("a.comp", start +
+                               "void main() { if (ROUNDED_HALVES != 0u) y[0] = packHalf2x16(vec2(ROWS, LEAST)); else "
+                               "y[0] = 1234u; }\n");
+  workshop.write("b.comp", start + "void main() { y[0] = ROWS + uint(LEAST) + ROUNDED_HALVES; }\n");
+  const std::string interface = " buffer rw u32 y\n spec 3 structural u32 ROWS 1 2\n spec 7 uniform i32 LEAST -1 0\n";
+  workshop.write("manifest.txt", "kernel a\n source a.comp\n type f16\n native f16\n" + interface +
+                                     "kernel b\n source b.comp\n type f16\n" + interface +
+                                     "kernel c\n source a.comp\n type f16\n" + interface);
+  const ProcessResult result =
+      workshop.make("a.f16 ROWS=1\nb.f16 ROWS=1\nc.f16 ROWS=1\nc.f16 HALVES ROWS=2\na_native.f16 ROWS=2\n");
+  INFO(result.output);
+  REQUIRE(result.exitCode == 0);
+  const auto converts = [&](const std::string& module) {
+    const std::string hlsl = workshop.read("dxil/" + module + ".dxil");
+    return hlsl.find("asuint16(half(") != hlsl.npos && hlsl.find("#define SPIRV_CROSS_CONSTANT_ID_17 1u") != hlsl.npos;
+  };
+  // Where there is a kernel for 16-bit storage, that one alone converts, and always.
+  for (const char* module : {"a.f16", "a.f16.3-1", "b.f16", "b.f16.3-1", "c.f16", "c.f16.3-1"})
+    CHECK_FALSE_MESSAGE(converts(module), module);
+  for (const char* module :
+       {"a_native.f16.halves", "a_native.f16.3-2.halves", "c.f16.halves", "c.f16.3-1.halves", "c.f16.3-2.halves"})
+    CHECK_MESSAGE(converts(module), module);
+  for (const char* module : {"a_native.f16", "a.f16.halves", "b.f16.halves", "c.f16.3-2"})
+    CHECK_FALSE_MESSAGE(workshop.exists(std::string("dxil/") + module + ".dxil"), module);
+  const std::string calls = readText(workshop.folder() / "calls");
+  std::istringstream lines(calls);
+  for (std::string call; std::getline(lines, call);)
+    CHECK((call.find("cs_6_2 -enable-16bit-types") != call.npos) == (call.find(".halves.") != call.npos));
+  const std::string index = workshop.read("kernel_index.cpp");
+  CHECK(index.find("KernelModule k_c__f16_modules[] = {{{}, false, false, {dxil_c__f16_0, ") != index.npos);
+  CHECK(index.find("KernelModule k_a_native__f16_modules[] = {{{}, false, true, {dxil_a_native__f16_0, ") !=
+        index.npos);
 }
 
 TEST_CASE("long modules have 64-bit integers where others make products of 64 bits in parts") {
@@ -166,7 +206,10 @@ TEST_CASE("errors of modules name the line") {
   CHECK(error("a_one ROWS=1 ROWS=2") == "The constant ROWS stands twice in the line.");
   CHECK(error("a_one ROWS=1\na_one ROWS=1,2").find("modules.txt:3: The kernel a_one has such a module already.") !=
         std::string::npos);
-  CHECK(error("a_one ROWS=*", {"--max-modules", "5"}) == "kernelgen: There are 6 modules, above the ceiling of 5.\n");
+  CHECK(error("a_one ROWS=*", {"--max-modules", "3"}) ==
+        "kernelgen: There are 4 modules of DXIL, above the ceiling of 3.\n");
+  CHECK(error("a_one HALVES ROWS=1") ==
+        "kernelgen: The kernel a_one gets HALVES modules, but no devices take such modules of it.\n");
 }
 
 TEST_CASE("constants of one value are literals in all modules, also where they are the size of workgroups") {

@@ -11,6 +11,7 @@
 #include "kernels/kernel_table.h"
 #include "tools/kernelgen/error.h"
 #include "tools/kernelgen/files.h"
+#include "tools/kernelgen/hlsl.h"
 #include "tools/kernelgen/jobs.h"
 #include "tools/kernelgen/process.h"
 
@@ -85,11 +86,11 @@ namespace {
 // Without -enable-16bit-types 16-bit types are accepted, but computed in 32 bits. In HLSL 2021, ?:, && and || evaluate
 // only what they need: a selection would become a branch, and what is loaded for it would be loaded in this branch,
 // after what stands before. -O3 makes code of the same size as -O2.
-std::vector<std::string> argumentsFor(uint32_t features, bool isO3) {
+std::vector<std::string> argumentsFor(bool has16Bits, bool isO3) {
   std::vector<std::string> result{
       "-E", "main", "-HV", "2018", isO3 ? "-O3" : "-O2", "-Gis", "-WX", "-Wno-ambig-lit-shift", "-Qstrip_reflect",
       "-T"};
-  if (usesNative16(features)) {
+  if (has16Bits) {
     result.insert(result.end(), {"cs_6_2", "-enable-16bit-types"});
   } else {
     result.push_back("cs_6_0");
@@ -103,13 +104,14 @@ std::vector<DxilCompiler::Job> DxilCompiler::jobsOf(std::vector<CompiledKernel>&
   std::vector<Job> jobs;
   for (CompiledKernel& kernel : kernels)
     for (DxilModule& module : kernel.dxil) {
+      std::string hlsl = module.key.isLong ? kernel.hlslLong : kernel.hlsl;
+      if (module.key.convertsHalves) hlsl = withHalfConversions(std::move(hlsl));
       Job job{&kernel,
               &module,
-              kernel.kernel.name,
-              withFixed(module.key.isLong ? kernel.hlslLong : kernel.hlsl, module.key.fixed, kernel.kernel.family),
-              argumentsFor(kernel.features, module.key.isO3),
+              kernel.kernel.name + moduleSuffix(module.key),
+              withFixed(hlsl, module.key.fixed, kernel.kernel.family),
+              argumentsFor(module.key.convertsHalves || usesNative16(kernel.features), module.key.isO3),
               {}};
-      job.name += moduleSuffix(module.key);
       Hash hash;
       hash.add(kFormat);
       hash.add(tools_.identity);

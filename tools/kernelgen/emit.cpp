@@ -7,6 +7,7 @@
 
 #include <zlib.h>
 
+#include "kernels/packed_words.h"
 #include "tools/kernelgen/error.h"
 #include "tools/kernelgen/files.h"
 #include "tools/kernelgen/interfaces.h"
@@ -47,9 +48,10 @@ struct Stream {
 constexpr size_t kStreamBytes = 524288;
 
 struct PackedKernel {
-  explicit PackedKernel(const CompiledKernel& kernel)
-      : compiled(&kernel),
-        spirv{identifier(kernel.kernel.name), packed(bytesOf(kernel.spirv)), 4 * kernel.spirv.size()} {
+  explicit PackedKernel(const CompiledKernel& kernel) : compiled(&kernel) {
+    const std::vector<uint8_t> words = dimple::packWords(kernel.spirv);
+    spirv = {identifier(kernel.kernel.name), packed({reinterpret_cast<const char*>(words.data()), words.size()}),
+             words.size()};
     std::string together;
     const auto finish = [&] {
       if (together.empty()) return;
@@ -146,8 +148,9 @@ std::string appendModules(std::string& tables, const PackedKernel& packed) {
       tables += "};\n";
     }
     const std::string stream = module.code.empty() ? "{}" : packedText(packed.dxil[place.stream]);
-    modules += "{" + fixed + ", " + (module.key.isLong ? "true" : "false") + ", " + stream + ", " +
-               number(place.offset) + ", " + number(module.code.size()) + "}, ";
+    modules += "{" + fixed + ", " + (module.key.isLong ? "true" : "false") + ", " +
+               (module.key.convertsHalves ? "true" : "false") + ", " + stream + ", " + number(place.offset) + ", " +
+               number(module.code.size()) + "}, ";
   }
   tables += "constexpr KernelModule " + id + "_modules[] = {" + modules + "};\n";
   return id + "_modules";

@@ -45,6 +45,14 @@ constexpr std::string_view kWideProduct = R"(void umulExtended(uint a, uint b, o
 }
 )";
 
+// What SPIRV-Cross makes of packHalf2x16, and of ROUNDED_HALVES (common/types.glsl).
+constexpr std::string_view kConversion = "uint2 Packed = f32tof16(value);";
+constexpr std::string_view kHalfConversion =
+    "uint2 Packed = uint2(uint(asuint16(half(value.x))), uint(asuint16(half(value.y))));";
+constexpr std::string_view kByIntegers = "#define SPIRV_CROSS_CONSTANT_ID_17 0u\n";
+constexpr std::string_view kByConversions = "#define SPIRV_CROSS_CONSTANT_ID_17 1u\n";
+static_assert(dimple::kRoundedHalvesId == 17);
+
 // SPIRV-Cross makes a buffer of each view, and HLSL has one buffer at a register. All are of raw bytes, so that the
 // first serves for those that follow it.
 std::string joinViews(const std::string& hlsl) {
@@ -99,6 +107,19 @@ bool hasProducts(const std::string& hlsl) { return hlsl.find(kExtendedProduct) !
 std::string withWideProducts(std::string hlsl) {
   if (const size_t at = hlsl.find(kExtendedProduct); at != hlsl.npos)
     hlsl.replace(at, kExtendedProduct.size(), kWideProduct);
+  return hlsl;
+}
+
+bool convertsToHalves(const std::string& hlsl) { return hlsl.find(kConversion) != hlsl.npos; }
+
+std::string withHalfConversions(std::string hlsl) {
+  const auto replace = [&](std::string_view from, std::string_view to) {
+    const size_t at = hlsl.find(from);
+    if (at == hlsl.npos) throw Error("HLSL that converts to FLOAT16 has no line '" + std::string(from) + "'.");
+    hlsl.replace(at, from.size(), to);
+  };
+  replace(kConversion, kHalfConversion);
+  replace(kByIntegers, kByConversions);
   return hlsl;
 }
 

@@ -29,6 +29,11 @@ std::string bindHlsl(const std::string& hlsl, const Interface& interface, const 
 bool hasProducts(const std::string& hlsl);
 std::string withWideProducts(std::string hlsl);
 
+// Whether the HLSL converts numbers to FLOAT16, and the same with the conversions of shader model 6.2 in place of those
+// by integers: an instruction instead of fifteen, for devices whose conversions round to nearest even.
+bool convertsToHalves(const std::string& hlsl);
+std::string withHalfConversions(std::string hlsl);
+
 // The words of a constant buffer in the HLSL that bindHlsl made: "Push", whose names lose the instance's `push_`, or
 // "Specialization". None where there is no such buffer.
 std::vector<ReflectedWord> hlslWords(const std::string& hlsl, const std::string& buffer);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <iterator>
 #include <map>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@
 #include "tools/kernelgen/enums.h"
 #include "tools/kernelgen/error.h"
 #include "tools/kernelgen/files.h"
+#include "tools/kernelgen/hlsl.h"
 #include "tools/kernelgen/interfaces.h"
 #include "tools/kernelgen/jobs.h"
 #include "tools/kernelgen/manifest.h"
@@ -36,8 +38,8 @@ constexpr const char* kUsage =
 Compiles every kernel of the manifest to SPIR-V, and to HLSL where it is portable, checks them and writes C++ sources
 with the table of kernels to the output folder. With DXC the table also has DXIL of the portable ones; a program for
 batches takes a folder as dxc/dxc_batch.cpp says, and the text tells one DXC behind it from another. The file names
-modules of DXIL beside those, as modules.h says. The ceilings are on the number of modules, on their compressed bytes
-together, and on the seconds, by the clock, of a generation without a cache on two cores.
+modules of DXIL beside those, as modules.h says. The ceilings are on the number of modules of DXIL, on the compressed
+bytes of all modules, and on the seconds, by the clock, of a generation without a cache on two cores.
 
 With --interfaces it compiles nothing: it writes the C++ headers of what kernels are given, and the names of kernels.
 )";
@@ -80,6 +82,28 @@ Options parseOptions(int count, char** arguments) {
   return options;
 }
 
+// Devices whose own conversions to FLOAT16 round to nearest even get modules with these, and have 16-bit storage. So
+// kernels for this storage need no other modules, and those that such a kernel stands in for need none of these.
+void addHalfConversions(CompiledKernel& kernel, const std::vector<CompiledKernel>& all) {
+  dimple::KernelId native = kernel.kernel.id;
+  native.native = true;
+  const auto isNative = [&](const CompiledKernel& other) { return other.kernel.id == native; };
+  const bool isStoodInFor = !kernel.kernel.id.native && std::ranges::any_of(all, isNative);
+  const bool has = convertsToHalves(kernel.hlsl) && !isStoodInFor;
+  std::vector<DxilModule> modules;
+  for (const DxilModule& module : kernel.dxil) {
+    if (module.key.convertsHalves && (!has || kernel.kernel.id.native))
+      throw Error("The kernel " + kernel.kernel.name + " gets HALVES modules, but " +
+                  (has ? "has no others." : "no devices take such modules of it."));
+    if (!module.key.convertsHalves && has) {
+      modules.push_back(module);
+      modules.back().key.convertsHalves = true;
+    }
+  }
+  if (has && kernel.kernel.id.native) kernel.dxil.clear();
+  std::ranges::move(modules, std::back_inserter(kernel.dxil));
+}
+
 // Portable kernels get the modules that are to be made of them.
 void addModules(std::vector<CompiledKernel>& kernels, const Options& options, const Enums& enums) {
   std::map<std::string, std::vector<ModuleKey>> modules;
@@ -98,11 +122,12 @@ void addModules(std::vector<CompiledKernel>& kernels, const Options& options, co
                     "has no products of 64 bits.");
       kernel.dxil.push_back({std::move(key), {}});
     }
+    addHalfConversions(kernel, kernels);
   }
   size_t count = 0;
-  for (const CompiledKernel& kernel : kernels) count += 1 + kernel.dxil.size();
+  for (const CompiledKernel& kernel : kernels) count += kernel.dxil.size();
   if (count > options.number("--max-modules"))
-    throw Error("There are " + std::to_string(count) + " modules, above the ceiling of " +
+    throw Error("There are " + std::to_string(count) + " modules of DXIL, above the ceiling of " +
                 options.text("--max-modules") + ".");
 }
 

@@ -43,14 +43,15 @@ class Parser {
     throw Error(fileName_ + ":" + std::to_string(line_) + ": " + sentence);
   }
 
-  // Of the words NAME=VALUE,VALUE, LONG and O3 that are left of a line.
+  // Of the words NAME=VALUE,VALUE, LONG, HALVES and O3 that are left of a line.
   std::vector<ModuleKey> combinations(std::istringstream& words, const Family& family) const {
     std::map<uint32_t, std::set<uint32_t>> constants;
-    bool isLong = false;
-    bool isO3 = false;
+    ModuleKey key;
+    const std::map<std::string, bool ModuleKey::*> flags{
+        {"LONG", &ModuleKey::isLong}, {"HALVES", &ModuleKey::convertsHalves}, {"O3", &ModuleKey::isO3}};
     for (std::string word; words >> word;) {
-      if (word == "LONG" || word == "O3") {
-        (word == "LONG" ? isLong : isO3) = true;
+      if (const auto flag = flags.find(word); flag != flags.end()) {
+        key.*flag->second = true;
         continue;
       }
       const size_t equals = std::min(word.find('='), word.size());
@@ -73,8 +74,8 @@ class Parser {
           fail("The value " + ValueParser::glsl(value, *spec->type) + " is none that the manifest gives " + spec->name +
                ".");
     }
-    if (constants.empty() && !isLong) fail("The line names no constant.");
-    std::vector<ModuleKey> result{{{}, isLong, isO3}};
+    if (constants.empty() && !key.isLong) fail("The line names no constant.");
+    std::vector<ModuleKey> result{key};
     for (const auto& [id, values] : constants) {
       std::vector<ModuleKey> longer;
       for (const ModuleKey& module : result)
@@ -103,7 +104,7 @@ std::map<std::string, std::vector<ModuleKey>> parseModules(std::string_view text
 std::string moduleSuffix(const ModuleKey& module) {
   std::string suffix;
   for (const auto& [id, value] : module.fixed) suffix += "." + std::to_string(id) + "-" + std::to_string(value);
-  return suffix + (module.isLong ? ".long" : "");
+  return suffix + (module.isLong ? ".long" : "") + (module.convertsHalves ? ".halves" : "");
 }
 
 std::string withFixed(const std::string& hlsl, const FixedConstants& fixed, const Family& family) {

@@ -11,6 +11,11 @@
 // The word LONG makes modules of the kernel's long form, without DIMPLE_COMPACT and with 64-bit integers for products
 // (withWideProducts): code that a processor takes many seconds to compile or gains nothing from, and that only other
 // devices get. The word O3 makes DXC compile with -O3 instead of -O2, which takes it up to four times as long.
+//
+//   pool_vectors_lines.f16 HALVES FUNCTION=*
+//
+// Kernels that convert to FLOAT16 get all these modules a second time (withHalfConversions), and the word HALVES makes
+// modules for this second set alone. Of a kernel for 16-bit storage there is no other set, so that its lines lack it.
 #pragma once
 
 #include <cstdint>
@@ -32,9 +37,10 @@ struct ModuleKey {
   FixedConstants fixed;
   bool isLong = false;
   bool isO3 = false;  // does not distinguish modules
+  bool convertsHalves = false;
 
   auto operator<=>(const ModuleKey& other) const {
-    return std::tie(fixed, isLong) <=> std::tie(other.fixed, other.isLong);
+    return std::tie(fixed, isLong, convertsHalves) <=> std::tie(other.fixed, other.isLong, other.convertsHalves);
   }
   bool operator==(const ModuleKey& other) const { return (*this <=> other) == 0; }
 };
@@ -44,7 +50,7 @@ std::map<std::string, std::vector<ModuleKey>> parseModules(std::string_view text
                                                            const std::vector<const Kernel*>& kernels,
                                                            const Enums& enums);
 
-// ".3-4.5-1.long": what the name of a module's file has behind the kernel's.
+// ".3-4.5-1.long.halves": what the name of a module's file has behind the kernel's.
 std::string moduleSuffix(const ModuleKey& module);
 
 // A kernel's HLSL with literals for the constants.

@@ -254,7 +254,7 @@ Status planUnary(const Operation& op, PlanBuilder& builder) {
                  .y = part.buffers[1]};
   };
   return planElements(op, builder, {0}, vectorElements(type), call,
-                      {.orRows = isFloat(type), .orBlocks = isFloat(type)});
+                      {.orRows = bitWidth(type) <= 32, .orBlocks = isFloat(type)});
 }
 
 Status activateOutput(const Operation& op, PlanBuilder& builder, const Activation& activation) {
@@ -308,7 +308,7 @@ Status planBinary(const Operation& op, PlanBuilder& builder) {
   const bool isPlain = isFloat(type) && fused.type == DML_OPERATOR_INVALID;
   // Chains take less time for two operands.
   return planElements(op, builder, {0, 1}, vectorElements(type), call,
-                      {.orRows = isFloat(type), .orBlocks = isPlain && takesRows(builder.target())});
+                      {.orRows = bitWidth(type) <= 32, .orBlocks = isPlain && takesRows(builder.target())});
 }
 
 Status planPow(const Operation& op, PlanBuilder& builder) {

@@ -222,7 +222,7 @@ TEST_CASE("chains of one: rows in vectors that are not packed") {
       const bool turned = b == "[512,256]{1,512}";
       const std::string inVectors = (turned ? "binary_turned." : "binary_rows.") + std::string(type) + " ";
       CHECK(kernelsOf(sum(type, "[512,256]", b, "[512,256]"), false) ==
-            (type == "u8" ? "binary_native.u8 " : inVectors));
+            (turned && type == "u8" ? "binary_native.u8 " : inVectors));
     }
     CHECK(kernelsOf(sum(type, "[512,256]", "[512,256]{0,1}", "[512,256]{272,1}")) == "chain ");
     // Rows that do not begin with vectors; results across rows; few elements.
@@ -255,6 +255,9 @@ TEST_CASE("rows and blocks: what chains of one are for where a chain is interpre
   CHECK(kernels("ELEMENT_WISE_EXP InputTensor=f32[9,8]{10,1} OutputTensor=f32[9,8]") == "unary.f32 ");
   CHECK(kernels("ELEMENT_WISE_EXP InputTensor=f32[9,8]{1,0} OutputTensor=f32[9,8]") == "unary.f32 ");
   CHECK(kernels("ELEMENT_WISE_EXP InputTensor=f16[9,8]{16,1} OutputTensor=f16[9,8]") == "unary_rows.f16 ");
+  CHECK(kernels("ELEMENT_WISE_ADD ATensor=i32[9,8]{0,1} BTensor=i32[9,8] OutputTensor=i32[9,8]") == "binary_rows.i32 ");
+  CHECK(kernels("ELEMENT_WISE_ABS InputTensor=i16[9,8]{16,1} OutputTensor=i16[9,8]") == "unary_rows.i16 ");
+  CHECK(kernels("ELEMENT_WISE_ABS InputTensor=i8[9,8]{16,1} OutputTensor=i8[9,8]") == "unary_native.i8 ");
   CHECK(kernels("ELEMENT_WISE_ADD ATensor=i64[9,8]{0,1} BTensor=i64[9,8] OutputTensor=i64[9,8]") == "binary.i64 ");
   CHECK(kernels("ELEMENT_WISE_IF ConditionTensor=u8[9,8]{1,0} ATensor=f32[9,8]{0,1} BTensor=f32[9,8]{0,0} "
                 "OutputTensor=f32[9,8]") == "select_rows.b32 ");

@@ -233,6 +233,15 @@ constexpr std::string_view kSingleChains[] = {
     "CAST InputTensor=f16[24,1024] OutputTensor=u8[24,1024]",
     "ELEMENT_WISE_IS_NAN InputTensor=f16[16,1024]{1040,1} OutputTensor=u8[16,1024]",
     "ELEMENT_WISE_ADD ATensor=u8[24,1024] BTensor=u8[24,1024]{0,1} OutputTensor=u8[24,1024] inplace=0",
+    "ELEMENT_WISE_SUBTRACT ATensor=i32[24,1024]{1,0} BTensor=i32[24,1024]{1040,1} OutputTensor=i32[24,1024]",
+    "ELEMENT_WISE_ADD ATensor=u8[24,1024] BTensor=u8[24,1024]{1,0} OutputTensor=u8[24,1024]{1040,1}",
+    "ELEMENT_WISE_SUBTRACT ATensor=i16[24,1024]{1040,1} BTensor=i16[24,1024]{1,0} OutputTensor=i16[24,1024]{1032,1}",
+    "ELEMENT_WISE_BIT_XOR ATensor=u16[24,1024]{1,0} BTensor=u16[24,1024] OutputTensor=u16[24,1024]",
+    "ELEMENT_WISE_MAX ATensor=u32[24,1024]{1,0} BTensor=u32[24,1024]{0,1} OutputTensor=u32[24,1024]",
+    "ELEMENT_WISE_MIN ATensor=i8[24,1024]{1,0} BTensor=i8[24,1024]{0,1} OutputTensor=i8[24,1024]{1056,1}",
+    "ELEMENT_WISE_NEGATE InputTensor=i16[24,1024]{1032,1} OutputTensor=i16[24,1024]{1040,1}",
+    "ELEMENT_WISE_ABS InputTensor=i8[24,1024]{1040,1} OutputTensor=i8[24,1024]",
+    "ELEMENT_WISE_BIT_NOT InputTensor=u32[24,1024]{1028,1} OutputTensor=u32[24,1024]",
     "ELEMENT_WISE_QUANTIZE_LINEAR InputTensor=f16[24,1024] ScaleTensor=f16[24,1024]{0,1} "
     "ZeroPointTensor=i8[24,1024]{0,1} OutputTensor=i8[24,1024]",
     "DYNAMIC_QUANTIZE_LINEAR InputTensor=f16[24,1024] OutputTensor=u8[24,1024] OutputScaleTensor=f32[1,1] "

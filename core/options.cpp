@@ -20,7 +20,7 @@ constexpr OptionRow kRows[] = {
      "0 halves the time that llvmpipe takes to compile.", &Options::unroll},
     {"native-storage", "1", "Kernels use 8- and 16-bit storage if the device has it.",
      "0 tests what runs on devices without it.", &Options::nativeStorage},
-    {"rounded-halves", "1", "The device converts to FLOAT16 if it can be told to round to nearest even (Vulkan).",
+    {"rounded-halves", "1", "The device converts to FLOAT16 if it rounds to nearest even.",
      "0 tests what runs on other devices.", &Options::roundedHalves},
     {"update-after-bind", "1", "Descriptors may change after recording if the device allows it.",
      "0 tests how devices without it behave.", &Options::updateAfterBind},

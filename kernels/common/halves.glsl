@@ -209,7 +209,9 @@ float log2Half(float x) {
 }
 
 // Of exponents that are few halves, and numbers of which no such power is too large or too small: roots and products.
-bool hasRoots(float x, float y) { return abs(y) <= 4.0 && floor(2.0 * y) == 2.0 * y && isAmong(x, 30u); }
+bool hasRoots(float x, float y) {
+  return abs(y) >= 0.5 && abs(y) <= 4.0 && floor(2.0 * y) == 2.0 * y && isAmong(x, 30u);
+}
 float powByRoots(float x, float y) {
   const uint twice = uint(abs(y) * 2.0);
   const float t = abs(x);
@@ -225,17 +227,19 @@ float powByRoots(float x, float y) {
 
 bool isPositiveNormal(float x) { return floatBitsToUint(x) - 0x00800000u < 0x7f000000u; }
 
-// x^y where x or y is 0, negative, infinite or NaN. A denormal is taken for 0. `power`: |x|^y of other numbers.
+// x^y where x or y is 0, negative, infinite or NaN. A denormal x is taken for 0. A denormal y is not 0, whatever the device
+// takes it for. `power`: |x|^y of other numbers.
 float powOfSpecial(float x, float y, float power) {
-  if (y == 0.0 || x == 1.0) return 1.0;
+  const uint twiceY = floatBitsToUint(y) << 1;  // without the sign
+  if (twiceY == 0u || x == 1.0) return 1.0;
   if (isNan(x) || isNan(y)) return NOT_A_NUMBER;
   const float t = abs(x);
   const bool isZero = floatBitsToUint(t) < 0x00800000u;
   float magnitude = power;
-  if (isZero || t == INFINITY) magnitude = isZero == (y < 0.0) ? INFINITY : 0.0;
+  if (isZero || t == INFINITY) magnitude = isZero == ((floatBitsToUint(y) >> 31) != 0u) ? INFINITY : 0.0;
   if (abs(y) == INFINITY) magnitude = t == 1.0 ? 1.0 : (t > 1.0) == (y > 0.0) ? INFINITY : 0.0;
   if ((floatBitsToUint(x) >> 31) == 0u) return magnitude;
-  const bool whole = floor(y) == y;
+  const bool whole = twiceY >= 0x01000000u && floor(y) == y;
   if (!whole && floatBitsToUint(t) != 0u && t != INFINITY) return NOT_A_NUMBER;
   return whole && abs(y) < 16777216.0 && (int(y) & 1) != 0 ? -magnitude : magnitude;
 }

@@ -143,7 +143,7 @@ Status planGemm(const Operation& op, PlanBuilder& builder) {
     Product p = productOf(builder, 0, desc.TransA == DML_MATRIX_TRANSFORM_TRANSPOSE, 1,
                           desc.TransB == DML_MATRIX_TRANSFORM_TRANSPOSE, 2, to, range);
     p.type = type;
-    TRY(packOwnedB(builder, 1, p));
+    TRY(packB(builder, 1, p));
     return addFloatProduct(builder, p, finish);
   };
   const auto axes = softmaxAxes(finish.activation, y.rank);
@@ -179,7 +179,7 @@ Status planIntegers(const Operation& op, PlanBuilder& builder) {
       builder, 0, at, [](const Tensor& rows) { return strideFromRight(rows, kOfRows); },
       [](const Tensor& columns) { return strideFromRight(columns, kOfColumns); });
   Product product = productOf(builder, 0, false, at.b, false, at.c, op.output(), builder.output());
-  TRY(packOwnedB(builder, at.b, product, &quantization));
+  TRY(packB(builder, at.b, product, &quantization));
   return addIntegerProduct(builder, product, quantization);
 }
 

@@ -125,8 +125,9 @@ Product productOf(const PlanBuilder& builder, size_t aIndex, bool transposeA, si
                   size_t cIndex, const Tensor& y, const BufferRange& to);
 
 // Copies B at initialization, if DML owns it, into a layout whose elements are read in vectors, where its own is none
-// and its sizes allow one. `input`: its place among the inputs; `integers`: null for a product of floats.
-Status packOwnedB(PlanBuilder& builder, size_t input, Product& product, const Quantization* integers = nullptr);
+// and its sizes allow one. Copies a transposed B of a large product of floats in any case, and at every execution if
+// DML does not own it. `input`: its place among the inputs; `integers`: null for a product of floats.
+Status packB(PlanBuilder& builder, size_t input, Product& product, const Quantization* integers = nullptr);
 
 // A product of matrices as a convolution: its columns are places of a line, each of which has a window of one element.
 ConvolutionWindow windowOfMatrices(const Product& p);

@@ -81,6 +81,7 @@ TEST_CASE("vectors of FLOAT16 are of eight elements") {
 TEST_CASE("large tiles know how they read and store, and whether there is one matrix of whole parts") {
   constexpr uint32_t kAAlong = 4, kBAlong = 8, kFours = 32, kWhole = 64, kUnrolled = 128;
   Caps caps;
+  caps.fixesParameters = true;
   const auto directionsOf = [&](std::string_view a, std::string_view b, std::string_view y,
                                 std::string_view more = "") {
     const Plan plan = planOf(cat("GEMM ATensor=f32", a, " BTensor=f32", b, " OutputTensor=f32", y, " Alpha=1", more),
@@ -101,6 +102,34 @@ TEST_CASE("large tiles know how they read and store, and whether there is one ma
   CHECK(directionsOf("[1024,2048]", "[2048,1024]", "[1024,1024]") == (kAAlong | kFours));  // in slices
   caps.isProcessor = true;
   CHECK(directionsOf("[2048,64]", "[64,2048]", "[2048,2048]") == (kAAlong | kFours | kWhole));
+}
+
+TEST_CASE("a transposed B of many rows and columns is copied where pipelines are not made for it") {
+  Caps caps;
+  const auto plan = [&](std::string_view a, std::string_view b, std::string_view y, std::string_view type = "f32") {
+    return planOf(
+        cat("GEMM ATensor=", type, a, " BTensor=", type, b, " OutputTensor=", type, y, " TransB=TRANSPOSE Alpha=1"),
+        caps);
+  };
+  const auto copies = [&](auto... tensors) { return plan(tensors...).execution.size() == 2; };
+  CHECK(copies("[1024,64]", "[2048,64]", "[1024,2048]"));
+  CHECK(copies("[3,1024,64]", "[3,2048,64]", "[3,1024,2048]"));
+  CHECK(plan("[1024,64]", "[2048,64]", "[1024,2048]").temporaryBytes == 4 * 2048 * 64);
+  // The same at initialization.
+  CHECK(plan("[1024,64]", "[2048,64]!", "[1024,2048]").initialization.size() == 1);
+  CHECK(plan("[1024,64]", "[2048,64]!", "[1024,2048]").execution.size() == 1);
+  CHECK(plan("[1024,64]", "[2048,64]!", "[1024,2048]").persistentBytes == 4 * 2048 * 64);
+  CHECK_FALSE(copies("[1023,64]", "[4096,64]", "[1023,4096]"));
+  CHECK_FALSE(copies("[1024,64]", "[1920,64]", "[1024,1920]"));  // few tiles
+  CHECK_FALSE(copies("[1024,64]", "[2050,64]", "[1024,2050]"));
+  CHECK_FALSE(copies("[1024,64]", "[2048,64]{1,2048}", "[1024,2048]"));  // has its rows side by side
+  CHECK_FALSE(copies("[1024,64]", "[2048,64]", "[1024,2048]{1,1024}"));
+  CHECK_FALSE(copies("[1024,64]", "[2048,64]", "[1024,2048]", "f16"));
+  caps.isProcessor = true;
+  CHECK_FALSE(copies("[1024,64]", "[2048,64]", "[1024,2048]"));
+  caps = {};
+  caps.fixesParameters = true;
+  CHECK_FALSE(copies("[1024,64]", "[2048,64]", "[1024,2048]"));
 }
 
 TEST_CASE("few rows of FLOAT32 with few weights take the kernel that compiles fast") {

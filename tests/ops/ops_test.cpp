@@ -326,6 +326,10 @@ constexpr std::string_view kUnshared[] = {
     "GEMM ATensor=f32[16,256] BTensor=f32[256,64] OutputTensor=f32[16,64] Alpha=1 fill=int",
     "GEMM ATensor=f32[2,256] BTensor=f32[256,512] OutputTensor=f32[2,512] Alpha=1 fill=int",
     "GEMM ATensor=f32[3,254] BTensor=f32[254,511] OutputTensor=f32[3,511] Alpha=1 fill=int",
+    "GEMM ATensor=f32[1,1030,9] BTensor=f32[1,2052,9] CTensor=f32[1,1030,2052]{0,0,1} OutputTensor=f32[1,1030,2052] "
+    "TransB=TRANSPOSE Alpha=2 Beta=3 fill=int",
+    "GEMM ATensor=f32[2,1024,5] BTensor=f32[2,2048,5]{10260,5,1}! OutputTensor=f32[2,1024,2048] TransB=TRANSPOSE "
+    "Alpha=1 fill=int",
     "CONVOLUTION InputTensor=f32[1,64,14,14] FilterTensor=f32[64,64,3,3] OutputTensor=f32[1,64,14,14] Strides=[1,1] "
     "Dilations=[1,1] StartPadding=[1,1] EndPadding=[1,1] OutputPadding=[0,0] GroupCount=1 fill=int",
     "CONVOLUTION InputTensor=f32[1,256,28,28] FilterTensor=f32[64,256,3,3] OutputTensor=f32[1,64,14,14] Strides=[2,2] "

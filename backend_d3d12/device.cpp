@@ -76,7 +76,7 @@ Status Device::readHalves(const Options& options) {
   const auto options4 = query<D3D12_FEATURE_DATA_D3D12_OPTIONS4>(handle(), D3D12_FEATURE_D3D12_OPTIONS4);
   TRY(options4);
   if (!options4->Native16BitShaderOpsSupported || !options.roundedHalves) return {};
-  moduleChoice_.convertsHalves = true;
+  moduleChoice_.convertsHalves = true;  // what is looked at
   moduleChoice_.convertsHalves = roundsHalves(*this);
   if (!moduleChoice_.convertsHalves || !options.nativeStorage) return {};
   for (const Feature feature : {Feature::Storage16, Feature::Int16, Feature::Float16})

@@ -182,15 +182,20 @@ struct Planes {
   uint32_t dimension = 0;
 };
 
-// Takes four planes along the largest stride, if that leaves enough invocations.
-Planes planesOf(const Target& target, const Tensor& y, std::span<const uint32_t> axisOf, uint32_t number) {
-  constexpr uint32_t kPlanes = 4;
-  Planes planes;
-  for (uint32_t d = 0; d < y.rank; ++d) {
-    if (axisOf[d] != kCopied || y.sizes[d] % kPlanes != 0) continue;
-    if (planes.count == 1 || y.strides[d] > y.strides[planes.dimension]) planes = {kPlanes, d};
+// Takes `most` planes along the largest stride, or half of them and so on down to four, if that leaves enough
+// invocations.
+Planes planesOf(const Target& target, const Tensor& y, std::span<const uint32_t> axisOf, uint32_t number,
+                uint32_t most) {
+  constexpr uint32_t kLeast = 4;
+  for (uint32_t count = most; count >= kLeast; count /= 2) {
+    Planes planes;
+    for (uint32_t d = 0; d < y.rank; ++d) {
+      if (axisOf[d] != kCopied || y.sizes[d] % count != 0) continue;
+      if (planes.count == 1 || y.strides[d] > y.strides[planes.dimension]) planes = {count, d};
+    }
+    if (planes.count != 1 && areManyRuns(target, y.elements / count, number)) return planes;
   }
-  return areManyRuns(target, y.elements / kPlanes, number) ? planes : Planes{};
+  return {};
 }
 
 // Output dimensions, the one of the smallest stride first, and then the axes. Of an output in vectors of `number`
@@ -295,7 +300,7 @@ Status addWeighted(PlanBuilder& builder, const Resampling& resampling, std::span
                    std::span<const uint32_t> axisOf) {
   const Tensor& x = builder.op().input(0);
   const Tensor& y = builder.op().output();
-  const Planes planes = planesOf(builder.target(), y, axisOf, 1);
+  const Planes planes = planesOf(builder.target(), y, axisOf, 1, 8);
   const Places places = placesOf(x, y, axes, axisOf, 1, planes);
   const auto count = static_cast<uint32_t>(y.elements / planes.count);
   std::array<uint32_t, 2> pitch{};
@@ -318,24 +323,24 @@ Status addWeighted(PlanBuilder& builder, const Resampling& resampling, std::span
             .weights = weights},
         axes[a].outputSize, builder.parameters({at, at + 12}), kLookup * pitch[a]));
   }
-  return builder.addItems(
-      kernels::ResampleWeighted{
-          .type = builder.typedElement(x.type),
-          .push = {.count = count,
-                   .rank = places.rank,
-                   .pitch0 = pitch[0],
-                   .pitch1 = pitch[1],
-                   .first1 = first[1],
-                   .inputStep0 = axes[0].inputStride,
-                   .inputStep1 = axes.back().inputStride,
-                   .planes = planes.count,
-                   .inputPlane = x.strides[planes.dimension],
-                   .outputPlane = y.strides[planes.dimension]},
-          .spec = {.axes = static_cast<uint32_t>(axes.size()), .rank = constantOnGpus(builder.target(), places.rank)},
-          .x = builder.input(0),
-          .weights = weights,
-          .y = builder.output()},
-      count, builder.parameters(places.words), kLookup * (pitch[0] * std::max(pitch[1], 1u)) * planes.count);
+  return builder.addItems(kernels::ResampleWeighted{.type = builder.typedElement(x.type),
+                                                    .push = {.count = count,
+                                                             .rank = places.rank,
+                                                             .pitch0 = pitch[0],
+                                                             .pitch1 = pitch[1],
+                                                             .first1 = first[1],
+                                                             .inputStep0 = axes[0].inputStride,
+                                                             .inputStep1 = axes.back().inputStride,
+                                                             .inputPlane = x.strides[planes.dimension],
+                                                             .outputPlane = y.strides[planes.dimension]},
+                                                    .spec = {.axes = static_cast<uint32_t>(axes.size()),
+                                                             .rank = constantOnGpus(builder.target(), places.rank),
+                                                             .planes = planes.count},
+                                                    .x = builder.input(0),
+                                                    .weights = weights,
+                                                    .y = builder.output()},
+                          count, builder.parameters(places.words),
+                          kLookup * (pitch[0] * std::max(pitch[1], 1u)) * planes.count);
 }
 
 // Adds a kernel of lines in vectors where one computes the output, and says whether one does.
@@ -353,7 +358,7 @@ Result<bool> addInVectors(PlanBuilder& builder, const Resampling& resampling, st
     builder.passOver({"resample_lines", refusal ? refusal : "It takes only averages of many floats or bytes."});
     return false;
   }
-  const Planes planes = doubles ? planesOf(builder.target(), y, axisOf, number) : Planes{};
+  const Planes planes = doubles ? planesOf(builder.target(), y, axisOf, number, 4) : Planes{};
   const Places vectors = placesOf(x, y, axes, axisOf, number, planes);
   const auto axisCount = static_cast<uint32_t>(axes.size());
   TRY(doubles ? addDoubled(builder, resampling, vectors, axisCount, planes) : addLines(builder, vectors, axisCount));

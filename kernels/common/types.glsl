@@ -62,8 +62,8 @@
 #define RAW uint
 #endif
 
-// Whether the device rounds to nearest even, and keeps denormals, where it converts to FLOAT16. The back end says so;
-// HLSL, which leaves the rounding open, keeps the default.
+// Whether the device rounds to nearest even, and keeps denormals, where it converts to FLOAT16. The back end says so; in
+// HLSL, which leaves the rounding open, it is set in modules for devices that do.
 layout(constant_id = 17) const uint ROUNDED_HALVES = 0u;
 
 // Round to nearest, ties to even, whatever the device's conversion does. NaN stays one; its bits may change.

@@ -5,7 +5,7 @@
 // Does what resample_sum.comp does along one axis or two, with the weights that resample_table.comp made.
 //   pitch0, pitch1, first1     words of a coordinate's weights on each axis, and where those of the second axis begin
 //   inputStep0, inputStep1     strides of the axes in the input
-//   planes, inputPlane, outputPlane   elements per invocation, at most kMostPlanes, and the steps from one to the next
+//   inputPlane, outputPlane    steps between the PLANES elements of an invocation
 #include "common/grid.glsl"
 #include "common/walk.glsl"
 #include "resample/coordinates.glsl"
@@ -14,7 +14,7 @@ TENSOR_IN(x)
 layout(set = 0, binding = BINDING_weights, std430) readonly buffer weightsBuffer { uint weights[]; };
 TENSOR_OUT(y)
 
-const uint kMostPlanes = 4u;
+const uint kMostPlanes = 8u;
 
 void main() {
   uint item;
@@ -43,16 +43,11 @@ void main() {
       const uint at = from + j * push.inputStep1 + i * push.inputStep0;
       // What counts for nothing may be infinite.
       if (part == 0.0) continue;
-      if (push.planes == kMostPlanes) {
-        [[unroll]] for (uint p = 0u; p < kMostPlanes; ++p)
-          line[p] += part * fromRaw(loadRaw_x(at + p * push.inputPlane));
-      } else {
-        [[unroll]] for (uint p = 0u; p < kMostPlanes; ++p)
-          if (p < push.planes) line[p] += part * fromRaw(loadRaw_x(at + p * push.inputPlane));
-      }
+      [[unroll]] for (uint p = 0u; p < kMostPlanes; ++p)
+        if (p < PLANES) line[p] += part * fromRaw(loadRaw_x(at + p * push.inputPlane));
     }
     [[unroll]] for (uint p = 0u; p < kMostPlanes; ++p) sums[p] += weight * line[p];
   }
   [[unroll]] for (uint p = 0u; p < kMostPlanes; ++p)
-    if (p < push.planes) storeRaw_y(to + p * push.outputPlane, toRaw(sums[p]));
+    if (p < PLANES) storeRaw_y(to + p * push.outputPlane, toRaw(sums[p]));
 }

@@ -8,7 +8,7 @@
 #include "backend_d3d12/device.h"
 #include "backend_d3d12/fault.h"
 #include "backend_d3d12/opened_device.h"
-#include "core/plan/half_rounding.h"
+#include "core/plan/looks.h"
 
 namespace dimple::d3d12 {
 namespace {

@@ -7,7 +7,7 @@
 #include "backend_vulkan/descriptors.h"
 #include "backend_vulkan/opened_device.h"
 #include "core/checked.h"
-#include "core/plan/matrix_places.h"
+#include "core/plan/looks.h"
 
 namespace dimple::vulkan {
 namespace {

@@ -5,8 +5,8 @@
 set(dimpleIncludeRules
   core           "^(core/|kernels/(kernel_id\\.h|[a-z]+/[a-z]+_list\\.glsl)$|kernels/interfaces/)"
   kernels        "^kernels/"
-  backend_vulkan "^(backend_vulkan/|kernels/kernel_(code|id|table)\\.h$|core/(support/[a-z_]+|plan/(matrix_places|plan)|backend|caps|checked|data_type|options|result|text)\\.h$)"
-  backend_d3d12  "^(backend_d3d12/|kernels/kernel_(code|id|table)\\.h$|core/(support/[a-z_]+|plan/(half_rounding|plan)|backend|caps|checked|data_type|options|result|text)\\.h$)"
+  backend_vulkan "^(backend_vulkan/|kernels/kernel_(code|id|table)\\.h$|core/(support/[a-z_]+|plan/(looks|plan)|backend|caps|checked|data_type|options|result|text)\\.h$)"
+  backend_d3d12  "^(backend_d3d12/|kernels/kernel_(code|id|table)\\.h$|core/(support/[a-z_]+|plan/(looks|plan)|backend|caps|checked|data_type|options|result|text)\\.h$)"
   api            "^(api/|core/)"
   api/vulkan     "^(api/|core/|backend_vulkan/)"
   api/d3d12      "^(api/|core/|backend_d3d12/)"

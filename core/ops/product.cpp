@@ -36,8 +36,8 @@ Quantization quantizationOf(const PlanBuilder& builder, size_t a, const IntegerP
 namespace {
 
 // Large tiles of FLOAT32 take a fifth longer where B lies along the depth, unless pipelines are made for what tiles
-// know of it. Where the device is busy for a while, and as many rows read an element, a copy takes less.
-bool standsBetter(const Product& p, const Target& target) {
+// know of it. A copy takes less than that where many rows read each element, and where tiles keep the device busy.
+bool gainsByCopy(const Product& p, const Target& target) {
   constexpr uint64_t kTile = 128;
   constexpr uint32_t kManyRows = 8 * kTile;
   const Caps& caps = target.caps;
@@ -52,13 +52,13 @@ bool standsBetter(const Product& p, const Target& target) {
 Status packB(PlanBuilder& builder, size_t input, Product& p, const Quantization* integers) {
   const DataType type = integers ? integers->b : p.type;
   const Vectors vectors = integers ? kIntegerVectors : Vectors{16 / byteWidth(type), 16 / byteWidth(type)};
-  const bool stands = !integers && standsBetter(p, builder.target());
-  if (!stands && !builder.op().input(input).ownedByDml) return {};
+  const bool gains = !integers && gainsByCopy(p, builder.target());
+  if (!gains && !builder.op().input(input).ownedByDml) return {};
   // Other kernels for integers read single elements.
   if (integers && (!builder.target().caps.integerMatrices || byteWidth(type) != 1)) return {};
   const bool liesInVectors = isVectorizable(vectors.across, p.matrices, 1, columnsOfB(p), depthOfB(p)) ||
                              isVectorizable(vectors.along, p.matrices, 1, depthOfB(p), columnsOfB(p));
-  if (!stands && liesInVectors) return {};
+  if (!gains && liesInVectors) return {};
   const bool alongRows = p.columns % vectors.across == 0;
   if (!alongRows && p.depth % vectors.along != 0) return {};
   const Product::Strides packed = alongRows ? Product::Strides{p.columns, 1} : Product::Strides{1, p.depth};

@@ -298,9 +298,10 @@ const char* refusalOfWeighted(const Tensor& y, std::span<const Axis> axes) {
 // A table of the weights of all coordinates on each axis, and sums with them.
 Status addWeighted(PlanBuilder& builder, const Resampling& resampling, std::span<const Axis> axes,
                    std::span<const uint32_t> axisOf) {
+  constexpr uint32_t kMostPlanes = 8;  // as in kernels/resample/resample_weighted.comp
   const Tensor& x = builder.op().input(0);
   const Tensor& y = builder.op().output();
-  const Planes planes = planesOf(builder.target(), y, axisOf, 1, 8);
+  const Planes planes = planesOf(builder.target(), y, axisOf, 1, kMostPlanes);
   const Places places = placesOf(x, y, axes, axisOf, 1, planes);
   const auto count = static_cast<uint32_t>(y.elements / planes.count);
   std::array<uint32_t, 2> pitch{};

@@ -286,7 +286,7 @@ D3D12_TEST_CASE("d3d12: an initializer reads inputs in UPLOAD heaps") {
 }
 
 // A device without native 16-bit operations gets the module that converts by integers, which rounds as it should.
-TEST_CASE("Direct3D 12: a look at the rounding of FLOAT16 finds it right") {
+D3D12_TEST_CASE("d3d12: a look at the rounding of FLOAT16 finds it right") {
   const auto library = dimple::d3d12::loadLibrary();
   REQUIRE(library);
   ComPtr<ID3D12Device> device;
